@@ -1,0 +1,63 @@
+"""Check the documentation: every relative link resolves, the README's Python examples run."""
+
+import re
+import sys
+import traceback
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)[^)]*\)")
+HEADING = re.compile(r"^#+ +(.+?) *$", re.MULTILINE)
+
+
+def prose(page: Path) -> str:
+    """The text of a page without its code, where brackets mean something else."""
+    return re.sub(r"`[^`\n]*`", "code", FENCE.sub("", page.read_text()))
+
+
+def anchors(page: Path) -> set[str]:
+    """The names under which the headings of a page can be linked to."""
+    headings = HEADING.findall(FENCE.sub("", page.read_text()))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def broken_links(page: Path) -> list[str]:
+    """The relative links of a page that lead nowhere."""
+    broken = []
+    for link in LINK.findall(prose(page)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(f"{page.relative_to(ROOT)}: {link} leads nowhere")
+    return broken
+
+
+def failing_examples(page: Path) -> list[str]:
+    """Run the Python blocks of a page in order, as one story sharing its names."""
+    names: dict[str, object] = {"__name__": "__main__"}
+    text = page.read_text()
+    for block in FENCE.finditer(text):
+        if block[1] != "python":
+            continue
+        # Blank lines in front make the line numbers of the traceback those of the page.
+        source = "\n" * (text.count("\n", 0, block.start()) + 1) + block[2]
+        try:
+            exec(compile(source, str(page), "exec"), names)
+        except Exception:
+            return [f"{page.relative_to(ROOT)}: an example fails\n{traceback.format_exc()}"]
+    return []
+
+
+def main() -> int:
+    pages = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+    problems = [problem for page in pages for problem in broken_links(page)]
+    problems += failing_examples(ROOT / "README.md")
+    print(*problems or [f"{len(pages)} pages: links resolve, the README's examples run"], sep="\n")
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""mercer: kernel methods, complete and fast, for any data that has a similarity.
+
+Names are loaded when first used, so that `import mercer` is quick and does not load scikit-learn.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._native import num_threads as num_threads
+    from ._native import set_num_threads as set_num_threads
+    from .grams import gram as gram
+    from .grams import gram_family as gram_family
+    from .grams import prepare as prepare
+    from .kernels import parse as parse
+    from .models import KernelPrototypeClassifier as KernelPrototypeClassifier
+    from .validity import alignment as alignment
+    from .validity import center as center
+    from .validity import check_kernel as check_kernel
+    from .validity import repair as repair
+
+_HOME = {
+    "KernelPrototypeClassifier": "models",
+    "alignment": "validity",
+    "center": "validity",
+    "check_kernel": "validity",
+    "gram": "grams",
+    "gram_family": "grams",
+    "num_threads": "_native",
+    "parse": "kernels",
+    "prepare": "grams",
+    "repair": "validity",
+    "set_num_threads": "_native",
+}
+
+__all__ = [*_HOME, "kernels"]
+
+logging.getLogger("mercer").addHandler(logging.NullHandler())
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version("mercer")
+    if name in _HOME:
+        return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+    try:
+        return importlib.import_module(f".{name}", __name__)
+    except ModuleNotFoundError:
+        raise AttributeError(f"module 'mercer' has no attribute {name!r}") from None
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,24 @@
+"""The door to the compiled core: nothing else imports `mercer._core`."""
+
+from operator import index
+
+from mercer import _core
+from mercer._core import isa, num_threads, version
+
+__all__ = ["isa", "num_threads", "set_num_threads", "version"]
+
+
+def set_num_threads(count: int) -> None:
+    """Set how many threads native loops use from now on, in this process.
+
+    Without it: MERCER_NUM_THREADS, else OMP_NUM_THREADS, else every processor available.
+    """
+    try:
+        whole = index(count)
+    except TypeError:
+        raise TypeError(f"set_num_threads: count must be a whole number; got {count!r}.") from None
+    if not 1 <= whole <= _core.MAX_THREADS:
+        raise ValueError(
+            f"set_num_threads: count must be from 1 to {_core.MAX_THREADS}; got {whole}."
+        )
+    _core.set_num_threads(whole)

@@ -1,0 +1,308 @@
+"""Every check of what a user hands in, with its error class and its sentence.
+
+A sentence reads *who: what must hold; got what. What to do.*
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import numbers
+import re
+import sys
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+class MercerError(Exception):
+    """Base of every error that mercer raises on purpose."""
+
+
+class InputError(MercerError, ValueError):
+    """Data or a parameter is not what it must be."""
+
+
+class InputTypeError(InputError, TypeError):
+    """A value has the wrong type."""
+
+
+class KernelError(MercerError, ValueError):
+    """An expression is not a kernel, or cannot do what is asked of it."""
+
+
+class ParseError(KernelError):
+    """A kernel expression cannot be read; `position` is where."""
+
+    def __init__(self, text: str, position: int, problem: str) -> None:
+        self.text, self.position = text, position
+        super().__init__(f"parse: {problem} at position {position}.\n  {text}\n  {' ' * position}^")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_rebuild_parse_error, (self.text, self.position, self.args))
+
+
+def _rebuild_parse_error(text: str, position: int, args: tuple[Any, ...]) -> ParseError:
+    error = ParseError(text, position, "")
+    error.args = args
+    return error
+
+
+class MemoryLimitError(MercerError, MemoryError):
+    """Nothing that would fit the memory limit can do the job."""
+
+
+def sentence(who: str, must: str, got: Any, advice: str = "") -> str:
+    """Return the one form of message that mercer uses."""
+    return f"{who}: {must}; got {got}." + (f" {advice}" if advice else "")
+
+
+def show(value: Any, limit: int = 60) -> str:
+    """Return a short text of any value for a message."""
+    text = repr(value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def number(
+    who: str,
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    most: float | None = None,
+    advice: str = "",
+) -> float:
+    """Return `value` as a finite float within its bounds."""
+    bounds = _bounds("a finite number", above, least, most)
+    if isinstance(value, bool) or not isinstance(value, numbers.Real | np.number):
+        raise InputTypeError(sentence(who, f"{name} must be {bounds}", show(value), advice))
+    result = float(value)
+    if not (math.isfinite(result) and _within(result, above, least, most)):
+        raise InputError(sentence(who, f"{name} must be {bounds}", show(value), advice))
+    return result
+
+
+def whole(
+    who: str, name: str, value: Any, *, least: int, most: int | None = None, advice: str = ""
+) -> int:
+    """Return `value` as an int within its bounds."""
+    bounds = _bounds("a whole number", None, least, most)
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise InputTypeError(sentence(who, f"{name} must be {bounds}", show(value), advice))
+    if not _within(int(value), None, least, most):
+        raise InputError(sentence(who, f"{name} must be {bounds}", show(value), advice))
+    return int(value)
+
+
+def _bounds(noun: str, above: float | None, least: float | None, most: float | None) -> str:
+    parts = [noun]
+    if above is not None:
+        parts.append(f"above {above:g}")
+    if least is not None:
+        parts.append(f"at least {least:g}")
+    if most is not None:
+        parts.append(f"at most {most:g}")
+    return " ".join(parts[:2]) + "".join(f" and {part}" for part in parts[2:])
+
+
+def _within(value: float, above: float | None, least: float | None, most: float | None) -> bool:
+    return (
+        (above is None or value > above)
+        and (least is None or value >= least)
+        and (most is None or value <= most)
+    )
+
+
+def one_of(who: str, name: str, value: Any, allowed: Sequence[str]) -> str:
+    """Return `value` if it is one of the allowed words; else name the nearest."""
+    if isinstance(value, str) and value in allowed:
+        return value
+    raise InputError(
+        sentence(
+            who,
+            f"{name} must be one of {', '.join(map(repr, allowed))}",
+            show(value),
+            nearest(value, allowed),
+        )
+    )
+
+
+def nearest(word: Any, known: Iterable[str]) -> str:
+    """Return 'Did you mean …?' for a misspelt word, or nothing."""
+    names = {name.lower(): name for name in known}
+    found = difflib.get_close_matches(str(word).lower(), names, n=1, cutoff=0.5)
+    return f"Did you mean {names[found[0]]!r}?" if found else ""
+
+
+def assume_finite() -> bool:
+    """Return scikit-learn's setting, without loading scikit-learn for it."""
+    sklearn = sys.modules.get("sklearn")
+    return bool(sklearn is not None and sklearn.get_config().get("assume_finite", False))
+
+
+def finite(who: str, values: Array, names: Sequence[str] | None = None, first_row: int = 0) -> None:
+    """Refuse NaN and infinity in a 2-D dense array, naming the row and the column."""
+    # One sum is much cheaper than a mask; only a suspicious sum is worth a look.
+    if assume_finite() or values.size == 0 or np.isfinite(_quiet_sum(values)):
+        return
+    bad = np.argwhere(~np.isfinite(values))
+    if len(bad) == 0:
+        return
+    row, column = int(bad[0, 0]), int(bad[0, 1])
+    where = repr(names[column]) if names is not None else str(column)
+    found = values[row, column]
+    word = "NaN" if np.isnan(found) else "infinity"
+    raise InputError(
+        sentence(
+            who,
+            "X must have finite numbers only",
+            f"{word} in row {first_row + row}, column {where} ({len(bad)} such entries)",
+            "Drop or impute them first, for example with sklearn.impute.SimpleImputer.",
+        )
+    )
+
+
+def _quiet_sum(values: Array) -> Any:
+    with np.errstate(all="ignore"):
+        return values.sum(dtype=np.float64)
+
+
+def nonnegative(who: str, values: Array, names: Sequence[str] | None = None) -> None:
+    """Refuse a negative entry, naming its row and column."""
+    if values.size == 0 or not np.any(values < 0):
+        return
+    row, column = (int(i) for i in np.argwhere(values < 0)[0])
+    where = repr(names[column]) if names is not None else str(column)
+    raise InputError(
+        sentence(
+            who,
+            "X must have no negative entries (they break the Mercer property)",
+            f"{values[row, column]:g} in row {row}, column {where}",
+            "Shift or scale the columns to be non-negative, or use Laplacian().",
+        )
+    )
+
+
+def vector(who: str, name: str, values: Any, length: int) -> NDArray[np.float64]:
+    """Return `values` as a finite float64 vector of the given length."""
+    try:
+        result = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputTypeError(
+            sentence(who, f"{name} must be {length} numbers", show(values))
+        ) from None
+    if result.shape != (length,):
+        raise InputError(
+            sentence(who, f"{name} must have shape ({length},)", f"shape {result.shape}")
+        )
+    if not np.all(np.isfinite(result)) and not assume_finite():
+        index = int(np.flatnonzero(~np.isfinite(result))[0])
+        raise InputError(
+            sentence(who, f"{name} must be finite", f"{result[index]} at index {index}")
+        )
+    return result
+
+
+def sample_weight(who: str, values: Any, length: int) -> NDArray[np.float64] | None:
+    """Return non-negative weights, not all zero, or None."""
+    if values is None:
+        return None
+    if isinstance(values, numbers.Real):
+        values = np.full(length, number(who, "sample_weight", values, least=0))
+    result = vector(who, "sample_weight", values, length)
+    if np.any(result < 0):
+        index = int(np.flatnonzero(result < 0)[0])
+        raise InputError(
+            sentence(who, "sample_weight must be at least 0", f"{result[index]:g} at index {index}")
+        )
+    if length and not np.any(result > 0):
+        raise InputError(
+            sentence(
+                who,
+                "sample_weight must be above 0 for at least one sample",
+                "all weights zero",
+                "Give at least one sample a positive weight.",
+            )
+        )
+    return result
+
+
+_KINDS_OF_ITEM: dict[str, str] = {
+    "sets": "a set or frozenset of hashable items",
+    "sequences": "a string, or a list or tuple of hashable tokens",
+}
+
+
+def items(who: str, values: Sequence[Any], domain: frozenset[str]) -> None:
+    """Refuse None and items of a type that no wanted domain has, naming the index."""
+    wanted = [kind for kind in _KINDS_OF_ITEM if kind in domain]
+    anything = {"objects"} & domain
+    for index, item in enumerate(values):
+        if item is None or not (anything or any(_is_item(item, kind) for kind in wanted)):
+            must = " or ".join(_KINDS_OF_ITEM[kind] for kind in wanted) or "an object"
+            raise InputTypeError(
+                sentence(
+                    who,
+                    f"every item must be {must}",
+                    f"{show(item)} ({type(item).__name__}) at index {index}",
+                    "Drop it, or replace it by an empty one.",
+                )
+            )
+
+
+def _is_item(item: Any, kind: str) -> bool:
+    if kind == "sets":
+        return isinstance(item, set | frozenset)
+    return isinstance(item, str | bytes) or (
+        isinstance(item, list | tuple) and all(isinstance(token, Hashable) for token in item)
+    )
+
+
+_UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+_UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
+
+
+def memory_limit(who: str, value: Any) -> int | None:
+    """Return a limit in bytes for a number or a text such as "2GB"; None for "auto"."""
+    must = 'memory_limit must be "auto", a number of bytes or a text such as "2GB"'
+    if isinstance(value, str):
+        if value.strip().lower() == "auto":
+            return None
+        match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([a-zA-Z]*)\s*", value)
+        if match is None or match[2].lower() not in _UNITS:
+            raise InputError(sentence(who, must, show(value)))
+        value = float(match[1]) * _UNITS[match[2].lower()]
+    elif value is None:
+        raise InputTypeError(sentence(who, must, "None", 'Leave it out, or say "auto".'))
+    return int(number(who, "memory_limit", value, above=0))
+
+
+def bytes_text(count: float) -> str:
+    """Return a number of bytes as people write it."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} bytes" if unit == "bytes" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+def square_matrix(who: str, values: Any, name: str = "K") -> Array:
+    """Return a square, finite, real, dense 2-D array."""
+    matrix = np.asarray(values)
+    if matrix.dtype.kind not in "biuf":
+        raise InputTypeError(
+            sentence(who, f"{name} must be a matrix of real numbers", f"dtype {matrix.dtype}")
+        )
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(
+            sentence(who, f"{name} must be square, one row and column a point", matrix.shape)
+        )
+    if matrix.dtype not in (np.float32, np.float64):
+        matrix = matrix.astype(np.float64)
+    finite(who, matrix)
+    return matrix

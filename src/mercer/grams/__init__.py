@@ -1,0 +1,165 @@
+"""The one seam: from a kernel and data to a Gram matrix that solvers can use.
+
+prepare(kernel, X)      resolve the kernel on the training data, keep what it needs of them
+gram(kernel, X, Y)      K(X, Y): stored, on the fly, low rank, … as the memory limit allows
+gram_family([...], X)   many kernels over shared statistics
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..checks import Array, KernelError, sentence
+from ..inputs import GramRows, Input, RowBlocks, Rows
+from ..kernels.base import Kernel, register_fast_path
+from ..monitor import Monitor
+from .family import GramFamily
+from .kinds import (
+    BlocksGram,
+    Explanation,
+    FeaturesGram,
+    Gram,
+    StoredGram,
+    TiledGram,
+)
+from .plan import Plan, available_memory, make_plan
+from .sinks import Multiply, Normal, Sink, Sums, TopK
+from .views import Side, View
+
+__all__ = [
+    "Explanation",
+    "Gram",
+    "GramFamily",
+    "Multiply",
+    "Normal",
+    "Plan",
+    "Prepared",
+    "Sink",
+    "Sums",
+    "TopK",
+    "available_memory",
+    "evaluate",
+    "gram",
+    "gram_family",
+    "prepare",
+]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A kernel with its data-dependent parameters settled, and the training points it saw."""
+
+    kernel: Kernel
+    view: View
+
+    def __len__(self) -> int:
+        return len(self.view)
+
+    @property
+    def points(self) -> Input:
+        """The training points."""
+        return self.view.points
+
+    def take(self, rows: Rows) -> Prepared:
+        """Return the same kernel with copies of some of the points: what a fitted model keeps."""
+        return Prepared(self.kernel, View(Side(self.view.take(rows).points)))
+
+    def gram(self, X: Any = None, **options: Any) -> Gram:
+        """Return K of the training points, or K(X, training points) for new ones."""
+        return gram(self.kernel, self if X is None else X, None if X is None else self, **options)
+
+
+def prepare(kernel: Kernel, X: Any, sample_weight: Any = None) -> Prepared:
+    """Return the kernel resolved on X, ready to make Gram matrices with these points."""
+    points = kernel.admit(X)
+    return Prepared(kernel.resolve(points, sample_weight), View(Side(points)))
+
+
+def gram(
+    kernel: Kernel,
+    X: Any,
+    Y: Any = None,
+    *,
+    memory_limit: Any = "auto",
+    store: bool | None = None,
+    dtype: Any = None,
+    monitor: Monitor | None = None,
+) -> Gram:
+    """Return the Gram matrix K(X, Y), or K(X, X), as solvers use it.
+
+    X and Y may be `Prepared`; Y is the training side. memory_limit: bytes, "2GB" or "auto".
+    store: True insists on keeping K, False on computing it anew, None lets the limit decide.
+    """
+    kernel, left, right = _sides(kernel, X, Y)
+    wanted = _dtype(left, right) if dtype is None else np.dtype(dtype)
+    plan = make_plan(kernel, left, right, wanted, memory_limit, store)
+    watch = monitor or Monitor()
+    if plan.kind == "row blocks":
+        return BlocksGram(kernel, left.points, right.points, plan, wanted, watch)
+    kinds: dict[str, Any] = {
+        "stored": StoredGram,
+        "on the fly": TiledGram,
+        "precomputed": TiledGram,
+        "low rank": FeaturesGram,
+        "sparse features": FeaturesGram,
+    }
+    made: Gram = kinds[plan.kind](kernel, left, right, plan, wanted, watch)
+    return made
+
+
+def gram_family(
+    kernels: Sequence[Kernel],
+    X: Any,
+    Y: Any = None,
+    *,
+    memory_limit: Any = "auto",
+    dtype: Any = None,
+    monitor: Monitor | None = None,
+) -> GramFamily:
+    """Return the Gram matrices of several kernels of the same points, in one pass."""
+    if not kernels:
+        raise KernelError(sentence("gram_family", "it needs at least one kernel", "none"))
+    first, left, right = _sides(kernels[0], X, Y)
+    rest = [
+        _sides(kernel, left.points, None if Y is None else right.points)[0]
+        for kernel in kernels[1:]
+    ]
+    wanted = _dtype(left, right) if dtype is None else np.dtype(dtype)
+    plan = make_plan(first, left, right, wanted, memory_limit, store=False)
+    return GramFamily([first, *rest], left, right, plan, wanted, monitor or Monitor())
+
+
+def _sides(kernel: Kernel, X: Any, Y: Any) -> tuple[Kernel, View, View]:
+    """Return the resolved kernel and both views; Y is the reference of X."""
+    if Y is None:
+        prepared = X if isinstance(X, Prepared) else prepare(kernel, X)
+        return prepared.kernel, prepared.view, prepared.view
+    if isinstance(Y, Prepared):
+        kernel, right = Y.kernel, Y.view
+    else:
+        right = View(Side(kernel.require_resolved().admit(Y)))
+    if isinstance(X, Prepared):
+        return kernel, X.view, right
+    points = kernel.admit(X)
+    if isinstance(points, GramRows):
+        points = GramRows(points.values)
+    return kernel, View(Side(points, right.side)), right
+
+
+def _dtype(left: View, right: View) -> Any:
+    if isinstance(left.side.points, RowBlocks):
+        first = View(Side(next(left.side.points.blocks())))
+        return _dtype(first, right)
+    return np.result_type(left.dtype, right.dtype)
+
+
+def evaluate(kernel: Kernel, X: Any, Y: Any = None) -> Array:
+    """Return K(X, Y) as an array: what `kernel(X, Y)` does."""
+    return gram(kernel, X, Y, store=False).dense()
+
+
+register_fast_path(evaluate)

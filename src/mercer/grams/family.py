@@ -1,0 +1,80 @@
+"""Many kernels of the same points: one pass, every statistic computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..checks import Array, InputError, sentence
+from ..kernels.base import Kernel
+from ..monitor import Monitor
+from .blocks import tile
+from .kinds import Gram, TiledGram
+from .plan import Plan
+from .sinks import Sink
+from .views import View
+
+
+class GramFamily:
+    """Gram matrices of several kernels over shared statistics (gamma grids, MKL, searches)."""
+
+    def __init__(
+        self,
+        kernels: Sequence[Kernel],
+        left: View,
+        right: View,
+        plan: Plan,
+        dtype: Any,
+        monitor: Monitor,
+    ) -> None:
+        self.kernels = list(kernels)
+        self.left, self.right, self.plan = left, right, plan
+        self.dtype, self.monitor = np.dtype(dtype), monitor
+        self.shape = (len(left), len(right))
+
+    def __len__(self) -> int:
+        return len(self.kernels)
+
+    def __getitem__(self, position: int) -> Gram:
+        kernel = self.kernels[position]
+        return TiledGram(kernel, self.left, self.right, self.plan, self.dtype, self.monitor)
+
+    def bands(self) -> Iterator[tuple[slice, list[Array]]]:
+        """Yield the band of every kernel for the same rows."""
+        step = max(1, self.plan.band_rows // max(len(self), 1))
+        for start in range(0, self.shape[0], step):
+            rows = slice(start, min(start + step, self.shape[0]))
+            self.monitor.report("kernels", start / self.shape[0])
+            yield rows, tile(self.kernels, self.left.take(rows), self.right, self.dtype)
+
+    def reduce(self, sinks: Sequence[Sink]) -> list[Any]:
+        """Return what each sink makes of its kernel's bands, in one pass over the points."""
+        if len(sinks) != len(self):
+            raise InputError(sentence("gram_family", f"it needs {len(self)} sinks", len(sinks)))
+        for sink in sinks:
+            sink.start(self.shape, self.dtype)
+        for rows, bands in self.bands():
+            for sink, band in zip(sinks, bands, strict=True):
+                sink.take(rows, band)
+        return [sink.result() for sink in sinks]
+
+    def dense(self) -> Array:
+        """Return all matrices, stacked: shape (kernels, rows, columns)."""
+        out = np.empty((len(self), *self.shape), dtype=self.dtype)
+        for rows, bands in self.bands():
+            for position, band in enumerate(bands):
+                out[position, rows] = band
+        return out
+
+    def weighted(self, weights: Any) -> Gram:
+        """Return the Gram of sum_m w_m k_m with w_m >= 0."""
+        values = np.asarray(weights, dtype=np.float64)
+        if values.shape != (len(self),):
+            raise InputError(sentence("gram_family", f"it needs {len(self)} weights", values.shape))
+        terms = [float(w) * kernel for w, kernel in zip(values, self.kernels, strict=True)]
+        total = terms[0]
+        for term in terms[1:]:
+            total = total + term
+        return TiledGram(total, self.left, self.right, self.plan, self.dtype, self.monitor)

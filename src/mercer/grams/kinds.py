@@ -1,0 +1,320 @@
+"""The Gram matrix as solvers see it, whatever is behind it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from ..checks import Array, InputError, sentence
+from ..inputs import Input, RowBlocks, Rows
+from ..kernels.base import Kernel
+from ..kernels.pairs import Diagonal, broadcast
+from ..monitor import Monitor
+from .blocks import BlockPairs, tile
+from .plan import Plan
+from .sinks import Multiply, Sink
+from .views import Side, View, sparse_product
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How a Gram matrix is computed and why; prints as a few lines."""
+
+    kernel: str
+    shape: tuple[int, int]
+    dtype: str
+    kind: str
+    reason: str
+    bytes: int
+    band_rows: int
+    statistics: tuple[str, ...]
+
+    def __str__(self) -> str:
+        lines = [
+            f"K of shape {self.shape[0]} x {self.shape[1]}, {self.dtype}, for {self.kernel}",
+            f"  {self.kind}: {self.reason}",
+            f"  bands of {self.band_rows} rows; {self.bytes} bytes beyond the inputs",
+        ]
+        return "\n".join(lines + [f"  computes {text} (NumPy)" for text in self.statistics])
+
+
+class Gram(ABC):
+    """A matrix K(X, Y) of kernel values. Solvers know nothing else.
+
+    A kind gives `tile(I, J)`, a dense block; the rest follows, and may be done better.
+    """
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    symmetric: bool
+    plan: Plan
+    monitor: Monitor
+
+    @abstractmethod
+    def tile(self, rows: Rows, columns: Rows) -> Array:
+        """Return the dense block K[rows, columns]; do not write into it."""
+
+    @abstractmethod
+    def diag(self) -> Array:
+        """Return k(x, x) for every row of a square Gram."""
+
+    @abstractmethod
+    def restrict(self, rows: Any, columns: Any) -> Gram:
+        """Return the Gram of chosen points."""
+
+    @abstractmethod
+    def explain(self) -> Explanation:
+        """Return how it is computed."""
+
+    def bands(self) -> Iterator[tuple[slice, Array]]:
+        """Yield K in bands of whole rows."""
+        step = self.plan.band_rows
+        for start in range(0, self.shape[0], step):
+            rows = slice(start, min(start + step, self.shape[0]))
+            self.monitor.report("kernel", start / self.shape[0])
+            yield rows, self.tile(rows, slice(None))
+
+    def reduce(self, sink: Sink) -> Any:
+        """Return what the sink makes of all bands."""
+        sink.start(self.shape, self.dtype)
+        for rows, band in self.bands():
+            sink.take(rows, band)
+        return sink.result()
+
+    def __matmul__(self, V: Any) -> Array:
+        return np.asarray(self.reduce(Multiply(V)))
+
+    def rows(self, rows: Any) -> Array:
+        """Return whole rows, dense."""
+        return self.tile(index(rows, self.shape[0], "rows"), slice(None))
+
+    def block(self, rows: Any, columns: Any) -> Array:
+        """Return a block, dense."""
+        return self.tile(
+            index(rows, self.shape[0], "rows"), index(columns, self.shape[1], "columns")
+        )
+
+    def dense(self) -> Array:
+        """Return the whole matrix as an array of its own."""
+        out = np.empty(self.shape, dtype=self.dtype)
+        for rows, band in self._half_bands():
+            out[rows, rows.start if self.symmetric else 0 :] = band
+            if self.symmetric:
+                out[rows.start :, rows] = band.T
+        return out
+
+    def _half_bands(self) -> Iterator[tuple[slice, Array]]:
+        if not self.symmetric:
+            yield from self.bands()
+            return
+        step = self.plan.band_rows
+        for start in range(0, self.shape[0], step):
+            rows = slice(start, min(start + step, self.shape[0]))
+            self.monitor.report("kernel", start / self.shape[0])
+            yield rows, self.tile(rows, slice(start, self.shape[0]))
+
+
+def index(chosen: Any, length: int, what: str) -> Rows:
+    """Return a choice of rows or columns as a slice or an array of positions, checked."""
+    if isinstance(chosen, slice):
+        return chosen
+    found = np.asarray(chosen)
+    if found.dtype == bool and found.shape == (length,):
+        return np.flatnonzero(found)
+    if found.ndim != 1 or (found.dtype.kind not in "iu" and len(found)):
+        got = f"{found.dtype} of shape {found.shape}"
+        raise InputError(sentence("gram", f"{what} must be a slice, positions or a mask", got))
+    if len(found) and not (-length <= found.min() and found.max() < length):
+        got = f"{found.min()} to {found.max()}"
+        raise InputError(sentence("gram", f"{what} must lie in 0..{length - 1}", got))
+    return np.asarray(found, dtype=np.intp) % max(length, 1)
+
+
+class _Computed(Gram):
+    """A Gram made from a kernel and two views."""
+
+    def __init__(
+        self, kernel: Kernel, left: View, right: View, plan: Plan, dtype: Any, monitor: Monitor
+    ) -> None:
+        self.kernel, self.left, self.right = kernel, left, right
+        self.plan, self.monitor = plan, monitor
+        self.dtype = np.dtype(dtype)
+        self.shape = (len(left), len(right))
+        self.symmetric = left.same_rows(right)
+
+    def diag(self) -> Array:
+        if not self.symmetric:
+            raise InputError(
+                sentence("diag", "K must be the Gram of one collection", f"shape {self.shape}")
+            )
+        whole = self.left.side.once(("diag", self.kernel), self._diagonal)
+        return np.asarray(self.left.cut(whole))
+
+    def _diagonal(self) -> Array:
+        points = self.left.side.points
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+            return broadcast(self.kernel.profile(Diagonal(points)), (len(points),))
+
+    def restrict(self, rows: Any, columns: Any) -> Gram:
+        left = self.left.take(index(rows, self.shape[0], "rows"))
+        right = self.right.take(index(columns, self.shape[1], "columns"))
+        return type(self)(self.kernel, left, right, self.plan, self.dtype, self.monitor)
+
+    def explain(self) -> Explanation:
+        used: list[str] = []
+        if self.shape[0] and self.shape[1]:
+            pairs = BlockPairs(self.left.take(slice(0, 1)), self.right.take(slice(0, 1)))
+            self.kernel.profile(pairs)
+            used = pairs.used()
+        return explanation(self.kernel, self, used)
+
+
+def explanation(kernel: Kernel, gram: Gram, used: list[str]) -> Explanation:
+    """Return the explanation of a planned Gram."""
+    plan = gram.plan
+    return Explanation(
+        repr(kernel),
+        gram.shape,
+        str(gram.dtype),
+        plan.kind,
+        plan.reason,
+        plan.bytes,
+        plan.band_rows,
+        tuple(used),
+    )
+
+
+class TiledGram(_Computed):
+    """K computed anew whenever a block of it is needed."""
+
+    def tile(self, rows: Rows, columns: Rows) -> Array:
+        left, right = self.left.take(rows), self.right.take(columns)
+        return tile([self.kernel], left, right, self.dtype)[0]
+
+
+class StoredGram(_Computed):
+    """K computed once, when first needed, and kept."""
+
+    _values: Array | None = None
+
+    @property
+    def values(self) -> Array:
+        if self._values is None:
+            source = TiledGram(
+                self.kernel, self.left, self.right, self.plan, self.dtype, self.monitor
+            )
+            self._values = source.dense()
+        values: Array = self._values
+        return values
+
+    def tile(self, rows: Rows, columns: Rows) -> Array:
+        if isinstance(rows, slice) or isinstance(columns, slice):
+            return self.values[rows, columns]
+        return self.values[np.ix_(rows, columns)]
+
+    def __matmul__(self, V: Any) -> Array:
+        sink = Multiply(V)
+        sink.start(self.shape, self.dtype)
+        sink.take(slice(0, self.shape[0]), self.values)
+        return sink.result()
+
+    def dense(self) -> Array:
+        return self.values.copy()
+
+    def restrict(self, rows: Any, columns: Any) -> Gram:
+        made = super().restrict(rows, columns)
+        if isinstance(made, StoredGram) and self._values is not None:
+            made._values = self.block(rows, columns)
+        return made
+
+
+class FeaturesGram(_Computed):
+    """K = F G' from exact feature maps: low rank, or sparse features of objects."""
+
+    def tile(self, rows: Rows, columns: Rows) -> Array:
+        left, right = self._maps()
+        return sparse_product(left[rows], right[columns]).astype(self.dtype, copy=False)
+
+    def _maps(self) -> tuple[Any, Any]:
+        left = self.left.cut(self.left.side.features(self.kernel))
+        if self.symmetric:
+            return left, left
+        return left, self.right.cut(self.right.side.features(self.kernel))
+
+    def __matmul__(self, V: Any) -> Array:
+        sink = Multiply(V)
+        sink.start(self.shape, self.dtype)
+        left, right = self._maps()
+        return np.asarray(left @ (right.T @ sink.V))
+
+    def explain(self) -> Explanation:
+        maps = self._maps()[0]
+        what = "sparse" if scipy.sparse.issparse(maps) else "dense"
+        return explanation(self.kernel, self, [f"an exact map, {maps.shape[1]} {what} features"])
+
+
+class BlocksGram(Gram):
+    """K of points that arrive in blocks: only one pair of blocks is held at a time."""
+
+    def __init__(
+        self, kernel: Kernel, left: Input, right: Input, plan: Plan, dtype: Any, monitor: Monitor
+    ) -> None:
+        self.kernel, self.left, self.right = kernel, left, right
+        self.plan, self.monitor = plan, monitor
+        self.dtype = np.dtype(dtype)
+        self.shape = (len(left), len(right))
+        self.symmetric = left is right
+
+    def bands(self) -> Iterator[tuple[slice, Array]]:
+        start = 0
+        for block in _blocks(self.left):
+            for first in range(0, len(block), self.plan.band_rows):
+                part = block.take(slice(first, first + self.plan.band_rows))
+                self.monitor.report("kernel", start / self.shape[0])
+                yield slice(start, start + len(part)), self._band(part, self.right)
+                start += len(part)
+
+    def _band(self, part: Input, right: Input) -> Array:
+        tiles = []
+        for block in _blocks(right):
+            side = Side(block)
+            tiles += tile([self.kernel], View(Side(part, side)), View(side), self.dtype)
+        return np.hstack(tiles)
+
+    def tile(self, rows: Rows, columns: Rows) -> Array:
+        everything = columns == slice(None) if isinstance(columns, slice) else False
+        right = self.right if everything else self.right.take(columns)
+        return self._band(self.left.take(rows), right)
+
+    def dense(self) -> Array:
+        out = np.empty(self.shape, dtype=self.dtype)
+        for rows, band in self.bands():
+            out[rows] = band
+        return out
+
+    def diag(self) -> Array:
+        if not self.symmetric:
+            raise InputError(
+                sentence("diag", "K must be the Gram of one collection", f"shape {self.shape}")
+            )
+        return np.concatenate([self.kernel.diag(block) for block in _blocks(self.left)])
+
+    def restrict(self, rows: Any, columns: Any) -> Gram:
+        left = self.left.take(index(rows, self.shape[0], "rows"))
+        right = self.right.take(index(columns, self.shape[1], "columns"))
+        return BlocksGram(self.kernel, left, right, self.plan, self.dtype, self.monitor)
+
+    def explain(self) -> Explanation:
+        return explanation(self.kernel, self, [])
+
+
+def _blocks(points: Input) -> Iterator[Input]:
+    if isinstance(points, RowBlocks):
+        yield from points.blocks()
+    else:
+        yield points

@@ -1,0 +1,149 @@
+"""What can be done with a Gram matrix while it passes by in bands of rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from .. import checks
+from ..checks import Array, InputError, sentence
+
+
+class Sink(ABC):
+    """Receives K in bands of whole rows, once each, in any order."""
+
+    @abstractmethod
+    def start(self, shape: tuple[int, int], dtype: Any) -> None:
+        """Make room for the result."""
+
+    @abstractmethod
+    def take(self, rows: slice, band: Array) -> None:
+        """Use the band K[rows, :]."""
+
+    @abstractmethod
+    def result(self) -> Any:
+        """Return the result after the last band."""
+
+
+def _columns(who: str, values: Any, rows: int) -> Array:
+    """Return a matrix with the given number of rows; a vector counts as one column."""
+    found = np.asarray(values)
+    if found.ndim not in (1, 2) or found.shape[0] != rows:
+        raise InputError(sentence(who, f"it must have {rows} rows", f"shape {found.shape}"))
+    if found.dtype.kind not in "biuf":
+        raise InputError(sentence(who, "it must hold real numbers", found.dtype))
+    if found.dtype not in (np.float32, np.float64):
+        found = found.astype(np.float64)
+    return found
+
+
+class Multiply(Sink):
+    """K V."""
+
+    def __init__(self, V: Any) -> None:
+        self.V = V
+
+    def start(self, shape: tuple[int, int], dtype: Any) -> None:
+        self.V = _columns("Multiply", self.V, shape[1])
+        result_type = np.result_type(dtype, self.V.dtype)
+        self._out = np.empty((shape[0], *self.V.shape[1:]), dtype=result_type)
+
+    def take(self, rows: slice, band: Array) -> None:
+        self._out[rows] = band @ self.V
+
+    def result(self) -> Array:
+        return self._out
+
+
+class Normal(Sink):
+    """K' (K V - Y), the gradient of least squares, in one pass."""
+
+    def __init__(self, V: Any, Y: Any) -> None:
+        self.V, self.Y = V, Y
+
+    def start(self, shape: tuple[int, int], dtype: Any) -> None:
+        self.V = _columns("Normal V", self.V, shape[1])
+        self.Y = _columns("Normal Y", self.Y, shape[0])
+        if self.V.shape[1:] != self.Y.shape[1:]:
+            got = f"{self.V.shape} and {self.Y.shape}"
+            raise InputError(sentence("Normal", "V and Y must have the same columns", got))
+        self._out = np.zeros((shape[1], *self.V.shape[1:]))
+
+    def take(self, rows: slice, band: Array) -> None:
+        self._out += band.T @ (band @ self.V - self.Y[rows])
+
+    def result(self) -> Array:
+        return self._out
+
+
+class TopK(Sink):
+    """The k largest entries of every row, or the k smallest of `shift` - 2 K (distances).
+
+    result: (indices, values), each (n, k), best first; ties go to the smaller index.
+    shift: k(y, y) of every column, to rank by the distance in feature space.
+    """
+
+    def __init__(self, k: int, shift: Any = None) -> None:
+        self.k = checks.whole("TopK", "k", k, least=1)
+        self.shift = shift
+
+    def start(self, shape: tuple[int, int], dtype: Any) -> None:
+        if self.k > shape[1]:
+            raise InputError(
+                sentence(
+                    "TopK", "k must be at most the number of columns", f"{self.k} > {shape[1]}"
+                )
+            )
+        if self.shift is not None:
+            self.shift = checks.vector("TopK", "shift", self.shift, shape[1])
+        self._indices = np.empty((shape[0], self.k), dtype=np.intp)
+        self._values = np.empty(
+            (shape[0], self.k), dtype=np.float64 if self.shift is not None else dtype
+        )
+
+    def take(self, rows: slice, band: Array) -> None:
+        key = -band if self.shift is None else self.shift - 2.0 * band
+        # Everything up to the kth value, so that ties at the border go to the smaller index.
+        border = np.partition(key, self.k - 1, axis=1)[:, self.k - 1]
+        for row, (line, last) in enumerate(zip(key, border, strict=True), start=rows.start):
+            found = np.flatnonzero(line <= last)
+            best = found[np.argsort(line[found], kind="stable")[: self.k]]
+            self._indices[row] = best
+            self._values[row] = line[best]
+        if self.shift is None:
+            self._values[rows] *= -1
+
+    def result(self) -> tuple[Array, Array]:
+        return self._indices, self._values
+
+
+class Sums(Sink):
+    """Row sums by group of columns: S[i, g] = sum of w_j K[i, j] over the j in group g."""
+
+    def __init__(self, groups: Any, n_groups: int, weights: Any = None) -> None:
+        self.groups, self.weights = np.asarray(groups), weights
+        self.n_groups = checks.whole("Sums", "n_groups", n_groups, least=1)
+
+    def start(self, shape: tuple[int, int], dtype: Any) -> None:
+        labels = self.groups
+        if labels.shape != (shape[1],) or labels.dtype.kind not in "iu":
+            got = f"{labels.dtype} of shape {labels.shape}"
+            raise InputError(sentence("Sums", f"groups must be {shape[1]} whole numbers", got))
+        if len(labels) and not (labels.min() >= 0 and labels.max() < self.n_groups):
+            got = f"{labels.min()} to {labels.max()}"
+            raise InputError(sentence("Sums", f"groups must lie in 0..{self.n_groups - 1}", got))
+        indicator = np.zeros((shape[1], self.n_groups))
+        weights: Any = 1.0
+        if self.weights is not None:
+            weights = checks.vector("Sums", "weights", self.weights, shape[1])
+        indicator[np.arange(shape[1]), labels] = weights
+        self._multiply = Multiply(indicator)
+        self._multiply.start(shape, np.float64)
+
+    def take(self, rows: slice, band: Array) -> None:
+        self._multiply.take(rows, band)
+
+    def result(self) -> Array:
+        return self._multiply.result()

@@ -1,0 +1,52 @@
+"""The kinds of input: a collection of n points, whatever a point is.
+
+`as_input(X, domain)` turns what a user has into one of `Matrix`, `Objects`, `Frame`, `GramRows`
+or `RowBlocks`. A *domain* is a set of words for what a kernel takes; see `DOMAINS`.
+"""
+
+from .convert import as_input, register_blocks
+from .kinds import (
+    ANY,
+    CATEGORIES,
+    DOMAINS,
+    FRAME,
+    GRAM,
+    OBJECT_DOMAINS,
+    ROWS,
+    SEQUENCES,
+    SETS,
+    Columns,
+    Frame,
+    GramRows,
+    Input,
+    Matrix,
+    Objects,
+    RowBlocks,
+    Rows,
+    category_codes,
+    domain_text,
+)
+
+__all__ = [
+    "ANY",
+    "CATEGORIES",
+    "DOMAINS",
+    "FRAME",
+    "GRAM",
+    "OBJECT_DOMAINS",
+    "ROWS",
+    "SEQUENCES",
+    "SETS",
+    "Columns",
+    "Frame",
+    "GramRows",
+    "Input",
+    "Matrix",
+    "Objects",
+    "RowBlocks",
+    "Rows",
+    "as_input",
+    "category_codes",
+    "domain_text",
+    "register_blocks",
+]

@@ -1,0 +1,80 @@
+"""Kernels are frozen values: build them, combine them, print them, read them back.
+
+>>> from mercer.kernels import Gaussian, Linear
+>>> 0.7 * Gaussian(gamma=0.05) + 0.3 * (Linear() + 1) ** 2
+0.7*Gaussian(gamma=0.05) + 0.3*(Linear() + 1.0)**2
+"""
+
+from .algebra import Constant, Exp, Power, Product, Scaled, Sum
+from .base import Basis, Kernel
+from .categorical import Categorical
+from .counts import CountKernel
+from .dot import ExpDot, Linear, Polynomial, Sigmoid
+from .grammar import from_spec, parse
+from .histogram import Chi2, Intersection, NormalizedIntersection
+from .names import SKLEARN_NAMES, to_kernel
+from .pairs import (
+    ABSOLUTE,
+    CHI2,
+    DOT,
+    MINIMUM,
+    ROOT_RATIO,
+    SQUARED,
+    STATISTICS,
+    UNEQUAL,
+    Pairs,
+    Statistic,
+)
+from .radial import Gaussian, Laplacian, Matern, Periodic, RationalQuadratic
+from .sets import SetIntersection, Tanimoto
+from .special import FunctionKernel, Precomputed
+from .strings import Spectrum
+from .transforms import Normalized, Of, On, Rescaled
+
+__all__ = [
+    "ABSOLUTE",
+    "CHI2",
+    "DOT",
+    "MINIMUM",
+    "ROOT_RATIO",
+    "SKLEARN_NAMES",
+    "SQUARED",
+    "STATISTICS",
+    "UNEQUAL",
+    "Basis",
+    "Categorical",
+    "Chi2",
+    "Constant",
+    "CountKernel",
+    "Exp",
+    "ExpDot",
+    "FunctionKernel",
+    "Gaussian",
+    "Intersection",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Matern",
+    "Normalized",
+    "NormalizedIntersection",
+    "Of",
+    "On",
+    "Pairs",
+    "Periodic",
+    "Polynomial",
+    "Power",
+    "Precomputed",
+    "Product",
+    "RationalQuadratic",
+    "Rescaled",
+    "Scaled",
+    "SetIntersection",
+    "Sigmoid",
+    "Spectrum",
+    "Statistic",
+    "Sum",
+    "Tanimoto",
+    "from_spec",
+    "parse",
+    "to_kernel",
+]

@@ -1,0 +1,331 @@
+"""Kernels made of kernels: the rules that keep the Mercer property.
+
+Sum and Product are flat and ordered. Parameters of terms are named k1__gamma, k2__degree, …, their
+coefficients k1__coef; a kernel around one other kernel shows the inner parameters as its own.
+"""
+
+from __future__ import annotations
+
+import numbers
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import prod
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from .. import checks
+from ..checks import Array, InputError, KernelError, sentence
+from ..inputs import Input, domain_text
+from .base import Basis, Kernel
+from .pairs import Pairs
+
+
+@dataclass(frozen=True, repr=False)
+class Constant(Kernel):
+    """k(x, y) = c with c >= 0; in a sum it is an offset."""
+
+    c: float = 1.0
+
+    def __post_init__(self) -> None:
+        self._set(c=checks.number("Constant", "c", self.c, least=0, advice=_NEGATIVE))
+
+    def profile(self, pairs: Pairs) -> Any:
+        return self.c
+
+    def _basis(self, points: Input) -> Basis:
+        return Basis(1)
+
+    def expand(self, points: Input, basis: Basis) -> Array:
+        return np.full((len(points), 1), np.sqrt(self.c))
+
+
+_NEGATIVE = "A negative coefficient breaks the Mercer property: K would have negative eigenvalues."
+
+
+def as_kernel(value: Any) -> Kernel:
+    """Return a kernel; a number stands for Constant."""
+    if isinstance(value, Kernel):
+        return value
+    if isinstance(value, numbers.Real):
+        return Constant(float(value))
+    raise checks.InputTypeError(
+        sentence("kernel", "kernels combine with kernels and numbers", checks.show(value))
+    )
+
+
+@dataclass(frozen=True, repr=False)
+class _Terms(Kernel):
+    """Several kernels of the same points."""
+
+    terms: tuple[Kernel, ...]
+
+    def __post_init__(self) -> None:
+        flat: list[Kernel] = []
+        for term in self.terms:
+            flat += term.terms if isinstance(term, type(self)) else [as_kernel(term)]
+        if len(flat) < 2:
+            raise KernelError(sentence(self.name, "it must have two terms or more", len(flat)))
+        self._set(terms=tuple(flat))
+        domain = frozenset.intersection(*(term.domain for term in self.terms))
+        if not domain:
+            kinds = " and ".join(domain_text(term.domain) for term in self.terms)
+            raise KernelError(
+                sentence(
+                    self.name,
+                    "its terms must take the same points",
+                    kinds,
+                    'Give each term its columns of a data frame: k1.on("text") + k2.on(["a"]).',
+                )
+            )
+        self._set(domain=domain)
+
+    def children(self) -> tuple[Kernel, ...]:
+        return self.terms
+
+    def with_children(self, children: tuple[Kernel, ...]) -> Kernel:
+        return type(self)(children)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        params: dict[str, Any] = {f"k{index}": term for index, term in enumerate(self.terms, 1)}
+        for index, term in enumerate(self.terms, 1) if deep else ():
+            inner = {"coef": 1.0} | term.get_params()
+            params |= {f"k{index}__{key}": value for key, value in inner.items()}
+        return params
+
+    def replace(self, **changes: Any) -> Kernel:
+        terms = {f"k{index}": term for index, term in enumerate(self.terms, 1)}
+        nested: dict[str, dict[str, Any]] = {}
+        for key, value in changes.items():
+            head, _, rest = key.partition("__")
+            if head not in terms:
+                names = ", ".join(terms)
+                raise InputError(
+                    sentence(self.name, f"its terms are {names}", repr(key), "Write k1__gamma.")
+                )
+            if rest:
+                nested.setdefault(head, {})[rest] = value
+            else:
+                terms[head] = as_kernel(value)
+        for head, inner in nested.items():
+            term = terms[head]
+            if "coef" in inner and not isinstance(term, Scaled):
+                term = Scaled(term)
+            terms[head] = term.replace(**inner)
+        return type(self)(tuple(terms.values()))
+
+    def spec(self) -> dict[str, Any]:
+        return {"kernel": self.name, "terms": [term.spec() for term in self.terms]}
+
+    def _basis(self, points: Input) -> Basis | None:
+        parts = [term._basis(points) for term in self.terms]
+        known = tuple(part for part in parts if part is not None)
+        return Basis(self._width(known), parts=known) if len(known) == len(parts) else None
+
+    def has_map(self) -> bool:
+        return all(term.has_map() for term in self.terms)
+
+    def expand(self, points: Input, basis: Basis) -> Any:
+        pairs = zip(self.terms, basis.parts, strict=True)
+        return self._join([term.expand(points, part) for term, part in pairs])
+
+    @abstractmethod
+    def _width(self, parts: Sequence[Basis]) -> int:
+        """Return the number of features of the whole."""
+
+    @abstractmethod
+    def _join(self, maps: list[Any]) -> Any:
+        """Return the map of the whole from those of its terms."""
+
+
+@dataclass(frozen=True, repr=False)
+class Sum(_Terms):
+    """k(x, y) = k1(x, y) + k2(x, y) + …; its map is the maps side by side."""
+
+    precedence = 1
+
+    @classmethod
+    def combine(cls, left: Any, right: Any) -> Kernel:
+        return cls((left, right))
+
+    def profile(self, pairs: Pairs) -> Any:
+        return reduce(lambda total, term: total + term.profile(pairs), self.terms, 0.0)
+
+    def __repr__(self) -> str:
+        first, *rest = self.terms
+        texts = [repr(term.c) if isinstance(term, Constant) else term.text(2) for term in rest]
+        return " + ".join([first.text(2), *texts])
+
+    def _width(self, parts: Sequence[Basis]) -> int:
+        return sum(part.width for part in parts)
+
+    def _join(self, maps: list[Any]) -> Any:
+        if any(scipy.sparse.issparse(one) for one in maps):
+            return scipy.sparse.hstack([scipy.sparse.csr_array(one) for one in maps], format="csr")
+        return np.hstack(maps)
+
+
+@dataclass(frozen=True, repr=False)
+class Product(_Terms):
+    """k(x, y) = k1(x, y) k2(x, y) …; its map is the tensor product of the maps."""
+
+    precedence = 2
+
+    @classmethod
+    def combine(cls, left: Any, right: Any) -> Kernel:
+        for number, kernel in ((left, right), (right, left)):
+            if not isinstance(number, Kernel):
+                return Scaled(kernel, number)
+        return cls((left, right))
+
+    def profile(self, pairs: Pairs) -> Any:
+        return reduce(lambda total, term: total * term.profile(pairs), self.terms, 1.0)
+
+    def __repr__(self) -> str:
+        first, *rest = self.terms
+        return "*".join([first.text(2), *(term.text(3) for term in rest)])
+
+    def _width(self, parts: Sequence[Basis]) -> int:
+        return prod(part.width for part in parts)
+
+    def _join(self, maps: list[Any]) -> Any:
+        return reduce(tensor, maps)
+
+
+def tensor(left: Any, right: Any) -> Any:
+    """Return the row-wise tensor product: row i is left_i (x) right_i."""
+    if not (scipy.sparse.issparse(left) or scipy.sparse.issparse(right)):
+        return (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
+    left, right = scipy.sparse.csr_array(left), scipy.sparse.csr_array(right)
+    width = right.shape[1]
+    rows = [scipy.sparse.kron(left[[i]], right[[i]], format="csr") for i in range(left.shape[0])]
+    if not rows:
+        return scipy.sparse.csr_array((0, left.shape[1] * width))
+    return scipy.sparse.vstack(rows, format="csr")
+
+
+@dataclass(frozen=True, repr=False)
+class Around(Kernel):
+    """A kernel around one other kernel, whose parameters show through."""
+
+    inner: Kernel
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.inner, Kernel):
+            raise checks.InputTypeError(
+                sentence(self.name, "inner must be a kernel", checks.show(self.inner))
+            )
+        self._set(domain=self.inner.domain)
+
+    @classmethod
+    def combine(cls, inner: Kernel, *arguments: Any) -> Kernel:
+        return cls(inner, *arguments)
+
+    def children(self) -> tuple[Kernel, ...]:
+        return (self.inner,)
+
+    def with_children(self, children: tuple[Kernel, ...]) -> Kernel:
+        return self.replace(inner=children[0])
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        own = super().get_params()
+        return (self.inner.get_params() | own) if deep else own
+
+    def replace(self, **changes: Any) -> Kernel:
+        own = {key: changes.pop(key) for key in super().get_params() if key in changes}
+        inner = own.pop("inner", self.inner)
+        changes = {key.removeprefix("inner__"): value for key, value in changes.items()}
+        rest = {key: own.get(key, value) for key, value in super().get_params().items()}
+        rest["inner"] = inner.replace(**changes) if changes else inner
+        return type(self)(**rest)
+
+    def spec(self) -> dict[str, Any]:
+        return super().spec() | {"inner": self.inner.spec()}
+
+    def _basis(self, points: Input) -> Basis | None:
+        inner = self.inner._basis(self.child_input(points))
+        return None if inner is None else Basis(inner.width, parts=(inner,))
+
+    def has_map(self) -> bool:
+        return self.inner.has_map()
+
+    def expand(self, points: Input, basis: Basis) -> Any:
+        return self.inner.expand(self.child_input(points), basis.parts[0])
+
+
+@dataclass(frozen=True, repr=False)
+class Scaled(Around):
+    """k(x, y) = coef * inner(x, y) with coef >= 0."""
+
+    coef: float = 1.0
+    precedence = 2
+
+    def __post_init__(self) -> None:
+        coef = checks.number("kernel", "a coefficient", self.coef, least=0, advice=_NEGATIVE)
+        inner = self.inner
+        if isinstance(inner, Scaled):
+            coef, inner = coef * inner.coef, inner.inner
+        self._set(coef=coef, inner=inner)
+        super().__post_init__()
+
+    def profile(self, pairs: Pairs) -> Any:
+        return self.coef * self.inner.profile(pairs)
+
+    def expand(self, points: Input, basis: Basis) -> Any:
+        return super().expand(points, basis) * np.sqrt(self.coef)
+
+    def __repr__(self) -> str:
+        return f"{self.coef!r}*{self.inner.text(3)}"
+
+
+@dataclass(frozen=True, repr=False)
+class Power(Around):
+    """k(x, y) = inner(x, y)**exponent with a whole exponent >= 1."""
+
+    exponent: int = 2
+    precedence = 3
+
+    def __post_init__(self) -> None:
+        reason = "Other powers break the Mercer property (K**0.5 can have negative eigenvalues)."
+        value: Any = self.exponent
+        inner = self.inner
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        value = checks.whole("kernel", "an exponent", value, least=1, advice=reason)
+        if isinstance(inner, Power):
+            value, inner = value * inner.exponent, inner.inner
+        self._set(exponent=value, inner=inner)
+        super().__post_init__()
+
+    def profile(self, pairs: Pairs) -> Any:
+        return self.inner.profile(pairs) ** self.exponent
+
+    def _basis(self, points: Input) -> Basis | None:
+        inner = self.inner._basis(points)
+        return None if inner is None else Basis(inner.width**self.exponent, parts=(inner,))
+
+    def expand(self, points: Input, basis: Basis) -> Any:
+        return reduce(tensor, [super().expand(points, basis)] * self.exponent)
+
+    def __repr__(self) -> str:
+        return f"{self.inner.text(4)}**{self.exponent}"
+
+
+@dataclass(frozen=True, repr=False)
+class Exp(Around):
+    """k(x, y) = exp(inner(x, y)), the limit of sums of powers."""
+
+    def profile(self, pairs: Pairs) -> Any:
+        return np.exp(self.inner.profile(pairs))
+
+    def _basis(self, points: Input) -> None:
+        return None
+
+    def has_map(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return f"{self.inner.text(4)}.exp()"

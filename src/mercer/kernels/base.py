@@ -1,0 +1,351 @@
+"""The kernel: a frozen value whose fields are its parameters, and what every kernel can do."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from dataclasses import replace as replace_fields
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from .. import checks
+from ..checks import Array, InputError, KernelError, sentence
+from ..inputs import ANY, Input, Matrix, as_input
+from .pairs import Diagonal, Pairs, broadcast, evaluate_definition
+from .parameters import data_bandwidth
+
+registry: dict[str, type[Kernel]] = {}
+
+_fast_path: Callable[[Kernel, Any, Any], Array] | None = None
+
+
+def register_fast_path(evaluate: Callable[[Kernel, Any, Any], Array]) -> None:
+    """Make `kernel(X, Y)` use this function; `mercer.grams` calls it when it is loaded."""
+    global _fast_path
+    _fast_path = evaluate
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What an exact feature map needs to know before it meets new points.
+
+    width: number of features. tokens: column of each token, for maps of objects.
+    parts: bases of sub-kernels.
+    """
+
+    width: int
+    tokens: Mapping[Any, int] | None = None
+    parts: tuple[Basis, ...] = ()
+
+    @property
+    def is_sparse(self) -> bool:
+        return self.tokens is not None or any(part.is_sparse for part in self.parts)
+
+
+class Kernel:
+    """A positive definite similarity k(x, y), as a value.
+
+    A new kernel is a frozen dataclass that says what it takes (`domain`) and defines one of
+    `profile(pairs)` (rows of numbers, fast everywhere), `formula(X, Y)` (any array code) or
+    `pair(x, y)` (two objects). Everything else follows.
+    """
+
+    domain: frozenset[str] = ANY
+    nonnegative: ClassVar[bool] = False
+    precedence: ClassVar[int] = 4  # of its text: 1 sum, 2 product, 3 power, 4 call
+    __array_ufunc__ = None  # so that NumPy numbers leave `2.0 * kernel` to the kernel
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        known = registry.get(cls.__name__)
+        ours = known is not None and known.__module__.startswith("mercer.")
+        if ours and known.__module__ != cls.__module__:
+            raise KernelError(
+                sentence(
+                    cls.__name__, "a kernel's name must be its own", "the name of a mercer kernel"
+                )
+            )
+        if not cls.__name__.startswith("_"):
+            registry[cls.__name__] = cls
+
+    # --- what it computes -------------------------------------------------------------------
+
+    def profile(self, pairs: Pairs) -> Any:
+        """Return k for all pairs: statistics of `pairs`, then element-wise NumPy arithmetic."""
+        return pairs.pairwise(self)
+
+    def formula(self, X: Any, Y: Any = None) -> Array:
+        """Return K(X, Y) by the definition: plain NumPy or Python, float64, slow and obvious."""
+        return evaluate_definition(self.require_resolved(), X, Y)
+
+    def pair(self, x: Any, y: Any) -> float:
+        """Return k(x, y) of two points."""
+        return float(self.formula([x], [y])[0, 0])
+
+    def __call__(self, X: Any, Y: Any = None) -> Array:
+        """Return the Gram block K(X, Y), or K(X, X), by the fastest path there is."""
+        if _fast_path is None:  # named, not imported: that room lies above this one
+            importlib.import_module("mercer.grams")
+            return self(X, Y)
+        return _fast_path(self.require_resolved(), X, Y)
+
+    def diag(self, X: Any) -> Array:
+        """Return k(x, x) for every x in X."""
+        points = self.admit(X)
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+            values = self.require_resolved().profile(Diagonal(points))
+        return broadcast(values, (len(points),))
+
+    def distance(self, X: Any, Y: Any = None, *, squared: bool = False) -> Array:
+        """Return ||phi(x) - phi(y)|| = sqrt(k(x,x) - 2 k(x,y) + k(y,y)), or its square."""
+        right = self.diag(X if Y is None else Y)
+        left = right if Y is None else self.diag(X)
+        result = left[:, None] - 2.0 * self(X, Y) + right[None, :]
+        result[result < 0] = 0.0  # rounding; NaN stays
+        if Y is None:
+            np.fill_diagonal(result, np.where(np.isnan(right), np.nan, 0.0))
+        return result if squared else np.sqrt(result)
+
+    # --- explicit features ------------------------------------------------------------------
+
+    def basis(self, X: Any) -> Basis | None:
+        """Return what `features` needs to agree between X and new points; None: no finite map."""
+        return self._basis(as_input(X, self.domain, self.name))
+
+    def _basis(self, points: Input) -> Basis | None:
+        return None
+
+    def has_map(self) -> bool:
+        """Return whether a finite feature map is known."""
+        return self.defines("_basis")
+
+    def expand(self, points: Input, basis: Basis) -> Any:
+        """Return phi(x) of every point as rows, dense or CSR."""
+        raise KernelError(sentence(self.name, "it must have a finite feature map", "none"))
+
+    def features(self, X: Any, basis: Basis | None = None) -> Any:
+        """Return phi(X) with phi(x).phi(y) = k(x, y) exactly, where a finite map exists.
+
+        To map new points into the same columns, hand in `basis=kernel.basis(X_train)`.
+        """
+        points = self.admit(X)
+        basis = self.require_resolved().basis(points) if basis is None else basis
+        if basis is None:
+            raise KernelError(
+                sentence(
+                    self.name,
+                    "features need a finite feature map",
+                    f"{self!r}, whose map is infinite or unknown",
+                    "Approximate it: sklearn.kernel_approximation.Nystroem(kernel=k).",
+                )
+            )
+        return self.expand(points, basis)
+
+    # --- structure --------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        return type(self).__name__
+
+    def children(self) -> tuple[Kernel, ...]:
+        """Return the kernels this one is made of."""
+        return ()
+
+    def with_children(self, children: tuple[Kernel, ...]) -> Kernel:
+        """Return the same expression of other kernels."""
+        return self
+
+    def child_input(self, points: Input) -> Input:
+        """Return the points as the children see them."""
+        return points
+
+    def admit(self, X: Any) -> Input:
+        """Return X as the input this kernel takes, or say what must hold."""
+        points = as_input(X, self.domain, self.name)
+        if self.needs_nonnegative():
+            for node, seen in self.walk(points):
+                if node.nonnegative and isinstance(seen, Matrix):
+                    checks.nonnegative(node.name, seen.entries(), seen.names)
+        return points
+
+    def needs_nonnegative(self) -> bool:
+        """Return whether any part of the expression refuses negative entries."""
+        return self.nonnegative or any(child.needs_nonnegative() for child in self.children())
+
+    def walk(self, points: Input) -> list[tuple[Kernel, Input]]:
+        """Return every node of the expression with the points it sees."""
+        inner = self.child_input(points) if self.children() else points
+        below = [item for child in self.children() for item in child.walk(inner)]
+        return [(self, points), *below]
+
+    def defines(self, method: str) -> bool:
+        """Return whether the class gives a method of its own."""
+        return getattr(type(self), method) is not getattr(Kernel, method)
+
+    # --- parameters -------------------------------------------------------------------------
+
+    def unresolved(self) -> list[str]:
+        """Return the parameters that still wait for data, such as gamma="scale"."""
+        if self.children():
+            return [name for child in self.children() for name in child.unresolved()]
+        return [f"{self.name}.{name}" for name in self._waiting()]
+
+    def _waiting(self) -> list[str]:
+        words = ("scale", "auto")
+        return [name for name, value in self.get_params().items() if value in words]
+
+    def require_resolved(self) -> Self:
+        """Return itself, or refuse while a parameter waits for data."""
+        waiting = self.unresolved()
+        if waiting:
+            raise KernelError(
+                sentence(
+                    self.name,
+                    "every parameter must be a number before the kernel is evaluated",
+                    f"{', '.join(waiting)} still to be taken from data",
+                    "Call kernel.resolve(X) with the training data first.",
+                )
+            )
+        return self
+
+    def resolve(self, X: Any, sample_weight: Any = None) -> Kernel:
+        """Return the kernel with parameters such as gamma="scale" taken from the data."""
+        if not self.unresolved():
+            return self
+        points = as_input(X, self.domain, self.name)
+        weight = checks.sample_weight(self.name, sample_weight, len(points))
+        return self._resolve(points, weight)
+
+    def _resolve(self, points: Input, weight: Array | None) -> Kernel:
+        if not self.unresolved():
+            return self
+        if not self.children():
+            found = {name: self.from_data(name, points, weight) for name in self._waiting()}
+            return self.replace(**found)
+        inner = self.child_input(points)
+        return self.with_children(tuple(child._resolve(inner, weight) for child in self.children()))
+
+    def from_data(self, name: str, points: Input, weight: Array | None) -> float:
+        """Return the value of a parameter given as "scale" or "auto"."""
+        return data_bandwidth(getattr(self, name), points, weight)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return parameters by name; those of terms as k1__name (scikit-learn's convention)."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+
+    def replace(self, **changes: Any) -> Kernel:
+        """Return a new kernel with other parameters; nested names as in `get_params`."""
+        known = self.get_params()
+        for key in changes:
+            if key not in known:
+                names = ", ".join(sorted(known)) or "none"
+                raise InputError(
+                    sentence(
+                        self.name,
+                        f"its parameters are {names}",
+                        repr(key),
+                        checks.nearest(key, known),
+                    )
+                )
+        return replace_fields(self, **changes)  # type: ignore[type-var]
+
+    def __sklearn_clone__(self) -> Self:
+        return self
+
+    def _set(self, **values: Any) -> None:
+        """Store checked fields while the value is being made."""
+        for key, value in values.items():
+            object.__setattr__(self, key, value)
+
+    # --- text -------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        parts = []
+        for f in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, f.name)
+            if f.default is MISSING:
+                parts.append(repr(value))
+            elif value != f.default:
+                parts.append(f"{f.name}={value!r}")
+        return f"{self.name}({', '.join(parts)})"
+
+    def text(self, least: int) -> str:
+        """Return the expression, in brackets where its operator binds weaker than `least`."""
+        return repr(self) if self.precedence >= least else f"({self!r})"
+
+    def spec(self) -> dict[str, Any]:
+        """Return the expression as plain JSON data; `mercer.kernels.from_spec` reads it."""
+        data: dict[str, Any] = {"kernel": self.name}
+        for f in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, f.name)
+            data[f.name] = list(value) if isinstance(value, tuple) else value
+        return data
+
+    # --- algebra: what it makes is in algebra.py, reached by name because it lies above ------
+
+    def __add__(self, other: Any) -> Kernel:
+        return combine("Sum", self, other)
+
+    def __radd__(self, other: Any) -> Kernel:
+        return combine("Sum", other, self)
+
+    def __mul__(self, other: Any) -> Kernel:
+        return combine("Product", self, other)
+
+    def __rmul__(self, other: Any) -> Kernel:
+        return combine("Product", other, self)
+
+    def __truediv__(self, other: Any) -> Kernel:
+        return combine("Product", self, 1.0 / checks.number(self.name, "divisor", other, above=0))
+
+    def __pow__(self, exponent: Any) -> Kernel:
+        return combine("Power", self, exponent)
+
+    def __neg__(self) -> Kernel:
+        raise KernelError(
+            sentence(
+                self.name,
+                "a kernel has no negative (-K has negative eigenvalues, so it is not Mercer)",
+                f"-({self!r})",
+            )
+        )
+
+    def __sub__(self, other: Any) -> Kernel:
+        raise KernelError(
+            sentence(
+                self.name,
+                "kernels can be added, not subtracted (a difference need not be Mercer)",
+                f"{self!r} - {other!r}",
+                "check_kernel(K) tells whether one particular matrix is.",
+            )
+        )
+
+    __rsub__ = __sub__
+
+    def exp(self) -> Kernel:
+        """Return exp(k)."""
+        return combine("Exp", self)
+
+    def normalized(self) -> Kernel:
+        """Return k(x, y) / sqrt(k(x, x) k(y, y)), the cosine in feature space; 0/0 = 0."""
+        return combine("Normalized", self)
+
+    def on(self, columns: Any) -> Kernel:
+        """Return the kernel on chosen columns: one gives its values, a list gives a matrix."""
+        return combine("On", self, columns)
+
+    def of(self, phi: Any) -> Kernel:
+        """Return k(phi(x), phi(y)) for a function of X or a fitted transformer."""
+        return combine("Of", self, phi)
+
+    def rescaled(self, f: Callable[[Any], Any]) -> Kernel:
+        """Return f(x) k(x, y) f(y); f takes X and returns one number a point."""
+        return combine("Rescaled", self, f)
+
+
+def combine(kind: str, *arguments: Any) -> Kernel:
+    """Return a compound kernel of the named class, simplified."""
+    made: Kernel = registry[kind].combine(*arguments)  # type: ignore[attr-defined]
+    return made

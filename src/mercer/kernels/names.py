@@ -1,0 +1,67 @@
+"""scikit-learn's kernel names, each with the mercer kernel it stands for and its defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import checks
+from ..checks import KernelError, sentence
+from .base import Kernel
+from .dot import Linear, Polynomial, Sigmoid
+from .histogram import Chi2
+from .radial import Gaussian, Laplacian
+from .special import FunctionKernel, Precomputed
+
+# gamma=None is scikit-learn's "1 / number of columns", which mercer writes "auto".
+SKLEARN_NAMES: dict[str, Callable[[Any, Any, Any], Kernel]] = {
+    "linear": lambda gamma, degree, coef0: Linear(),
+    "poly": lambda gamma, degree, coef0: Polynomial(degree, _auto(gamma), coef0),
+    "polynomial": lambda gamma, degree, coef0: Polynomial(degree, _auto(gamma), coef0),
+    "rbf": lambda gamma, degree, coef0: Gaussian(_auto(gamma)),
+    "laplacian": lambda gamma, degree, coef0: Laplacian(_auto(gamma)),
+    "sigmoid": lambda gamma, degree, coef0: Sigmoid(_auto(gamma), coef0),
+    "cosine": lambda gamma, degree, coef0: Linear().normalized(),
+    "chi2": lambda gamma, degree, coef0: Chi2(1.0 if gamma is None else gamma),
+    "precomputed": lambda gamma, degree, coef0: Precomputed(),
+}
+
+
+def _auto(gamma: Any) -> Any:
+    return "auto" if gamma is None else gamma
+
+
+def to_kernel(
+    kernel: Any, *, gamma: Any = None, degree: Any = 3, coef0: Any = 1.0, who: str = "kernel"
+) -> Kernel:
+    """Return the kernel that an estimator's `kernel` parameter stands for.
+
+    None is Gaussian(); a kernel is itself; a name is scikit-learn's, with its gamma, degree and
+    coef0; a function fn(X, Y) is a FunctionKernel.
+    """
+    if kernel is None:
+        return Gaussian()
+    if isinstance(kernel, Kernel):
+        return kernel
+    if isinstance(kernel, str):
+        if kernel == "additive_chi2":
+            raise KernelError(
+                sentence(
+                    who,
+                    "kernel must be Mercer",
+                    "'additive_chi2', which is only conditionally so",
+                    "Use Chi2(gamma), its exponential.",
+                )
+            )
+        name = checks.one_of(who, "kernel", kernel, tuple(SKLEARN_NAMES))
+        return SKLEARN_NAMES[name](gamma, degree, coef0)
+    if callable(kernel) and not isinstance(kernel, type):
+        return FunctionKernel(kernel)
+    raise checks.InputTypeError(
+        sentence(
+            who,
+            "kernel must be None, a kernel, a name or a function of X and Y",
+            checks.show(kernel),
+            "Write Gaussian(), with brackets." if isinstance(kernel, type) else "",
+        )
+    )

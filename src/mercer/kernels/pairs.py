@@ -1,0 +1,273 @@
+"""What a kernel may ask of two collections of points.
+
+A kernel on rows of numbers is a few *statistics* sum_c w_c s(x_c, y_c) followed by element-wise
+arithmetic. It is written once, as `profile(pairs)`; what `pairs` is decides what comes out: the
+definition (`Definition`), the diagonal (`Diagonal`), fast blocks, or a native program.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..checks import Array, InputError, KernelError, sentence
+from ..inputs import Columns, GramRows, Input, Matrix
+
+if TYPE_CHECKING:
+    from .base import Kernel
+
+Weights = float | tuple[float, ...] | str | None  # text only until `resolve`
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One summand s(x, y) of a pairwise statistic; `of` is its definition on columns."""
+
+    name: str
+    of: Callable[[Array, Array], Array]
+
+
+def _ratio(top: Array, bottom: Array) -> Array:
+    """Return top / bottom with 0/0 = 0 (NaN stays NaN)."""
+    zero = (top == 0) & (bottom == 0)
+    return np.asarray(np.where(zero, 0.0, top / np.where(zero, 1.0, bottom)))
+
+
+def _unequal(x: Array, y: Array) -> Array:
+    # (x - x) + (y - y) is 0 for numbers and NaN for NaN: a missing value differs from nothing.
+    return np.asarray((x != y) + ((x - x) + (y - y)))
+
+
+DOT = Statistic("dot", lambda x, y: x * y)
+SQUARED = Statistic("squared distance", lambda x, y: (x - y) ** 2)
+ABSOLUTE = Statistic("L1 distance", lambda x, y: np.abs(x - y))
+MINIMUM = Statistic("min-sum", np.minimum)
+ROOT_RATIO = Statistic(
+    "sum of sqrt(min/max)", lambda x, y: np.sqrt(_ratio(np.minimum(x, y), np.maximum(x, y)))
+)
+CHI2 = Statistic("chi2 distance", lambda x, y: _ratio((x - y) ** 2, x + y))
+UNEQUAL = Statistic("mismatch count", _unequal)
+
+STATISTICS = (DOT, SQUARED, ABSOLUTE, MINIMUM, ROOT_RATIO, CHI2, UNEQUAL)
+
+
+class Pairs(ABC):
+    """All pairs of two collections, as a kernel's `profile` sees them."""
+
+    def sum(self, statistic: Statistic, weights: Weights = None) -> Any:
+        """Return sum_c w_c s(x_c, y_c) for every pair; one weight for all columns, or one each."""
+        if isinstance(weights, str):
+            raise KernelError(
+                sentence("kernel", "parameters must be numbers by now", repr(weights))
+            )
+        if isinstance(weights, tuple):
+            return self.statistic(statistic, weights)
+        plain = self.statistic(statistic, None)
+        return plain if weights is None else weights * plain
+
+    @property
+    @abstractmethod
+    def is_matrix(self) -> bool:
+        """Whether the points are rows of numbers."""
+
+    @abstractmethod
+    def statistic(self, statistic: Statistic, weights: tuple[float, ...] | None) -> Any:
+        """Return the statistic of every pair."""
+
+    @abstractmethod
+    def sides(self, function: Callable[[Input], Array]) -> tuple[Any, Any]:
+        """Return f(X) as a column and f(Y) as a row, ready to broadcast."""
+
+    @abstractmethod
+    def pairwise(self, kernel: Kernel) -> Any:
+        """Return k(x, y) of every pair by the kernel's own `formula` or `pair`."""
+
+    @abstractmethod
+    def given(self) -> Any:
+        """Return the entries of the precomputed Gram matrix."""
+
+    @abstractmethod
+    def on(self, columns: Columns, domain: frozenset[str], who: str) -> Pairs:
+        """Return the same pairs seen through a choice of columns."""
+
+    @abstractmethod
+    def of(self, phi: Callable[[Input], Input]) -> Pairs:
+        """Return the same pairs in a new representation."""
+
+
+def matrices(*inputs: Input) -> list[Array]:
+    """Return inputs as dense float64 rows of one width."""
+    found = [as_matrix(item).dense().astype(np.float64, copy=False) for item in inputs]
+    same_width(found[0].shape[1], found[-1].shape[1])
+    return found
+
+
+def as_matrix(item: Input) -> Matrix:
+    """Return the input if it is a matrix; else say so."""
+    if not isinstance(item, Matrix):
+        raise KernelError(sentence("kernel", "this statistic takes rows of numbers", item.kind))
+    return item
+
+
+def same_width(left: int, right: int) -> None:
+    """Refuse two collections of different width."""
+    if left != right:
+        raise InputError(
+            sentence("kernel", "X and Y must have the same columns", f"{left} and {right} columns")
+        )
+
+
+def column_weights(weights: tuple[float, ...] | None, width: int) -> Array:
+    """Return one weight a column; refuse a number that does not fit."""
+    if weights is None:
+        return np.ones(width)
+    if len(weights) != width:
+        raise InputError(
+            sentence("kernel", f"one parameter per column means {len(weights)} columns", f"{width}")
+        )
+    return np.array(weights)
+
+
+def loop(kernel: Kernel, left: Input, right: Input) -> Array:
+    """Return k(x, y) for all pairs from the kernel's own formula, or its pair, one by one."""
+    if kernel.defines("formula"):
+        values = np.asarray(kernel.formula(left.raw, right.raw))
+        if values.shape != (len(left), len(right)):
+            raise KernelError(
+                sentence(
+                    kernel.name,
+                    f"its formula must return a matrix of shape {(len(left), len(right))}",
+                    f"shape {values.shape}",
+                )
+            )
+        return values.astype(np.float64, copy=False)
+    if not kernel.defines("pair"):
+        raise KernelError(
+            sentence(
+                kernel.name,
+                "a kernel must define profile(pairs), formula(X, Y) or pair(x, y)",
+                "none of them",
+            )
+        )
+    values = np.empty((len(left), len(right)))
+    same = left is right
+    for i, x in enumerate(left.raw):
+        for j, y in enumerate(right.raw):
+            values[i, j] = values[j, i] if same and j < i else kernel.pair(x, y)
+    return values
+
+
+@dataclass(frozen=True)
+class Definition(Pairs):
+    """The definition: float64, differences taken directly, column by column."""
+
+    left: Input
+    right: Input
+
+    @property
+    def is_matrix(self) -> bool:
+        return isinstance(self.left, Matrix)
+
+    def statistic(self, statistic: Statistic, weights: tuple[float, ...] | None) -> Array:
+        X, Y = matrices(self.left, self.right)
+        total = np.zeros((len(X), len(Y)))
+        for c, weight in enumerate(column_weights(weights, X.shape[1])):
+            total += weight * statistic.of(X[:, c, None], Y[None, :, c])
+        return total
+
+    def sides(self, function: Callable[[Input], Array]) -> tuple[Array, Array]:
+        return function(self.left)[:, None], function(self.right)[None, :]
+
+    def pairwise(self, kernel: Kernel) -> Array:
+        return loop(kernel, self.left, self.right)
+
+    def given(self) -> Array:
+        return given_block(self.left, self.right)
+
+    def on(self, columns: Columns, domain: frozenset[str], who: str) -> Definition:
+        left = self.left.on(columns, domain, who)
+        same = self.left is self.right
+        return Definition(left, left if same else self.right.on(columns, domain, who))
+
+    def of(self, phi: Callable[[Input], Input]) -> Definition:
+        left = phi(self.left)
+        return Definition(left, left if self.left is self.right else phi(self.right))
+
+
+@dataclass(frozen=True)
+class Diagonal(Pairs):
+    """Only the pairs (x, x): the same profile then yields k(x, x)."""
+
+    points: Input
+
+    @property
+    def is_matrix(self) -> bool:
+        return isinstance(self.points, Matrix)
+
+    def statistic(self, statistic: Statistic, weights: tuple[float, ...] | None) -> Array:
+        (X,) = matrices(self.points)
+        return statistic.of(X, X) @ column_weights(weights, X.shape[1])
+
+    def sides(self, function: Callable[[Input], Array]) -> tuple[Array, Array]:
+        values = function(self.points)
+        return values, values
+
+    def pairwise(self, kernel: Kernel) -> Array:
+        if kernel.defines("pair"):
+            return np.array([float(kernel.pair(x, x)) for x in self.points.raw])
+        ones = (self.points.take(slice(i, i + 1)) for i in range(len(self.points)))
+        return np.array([float(loop(kernel, one, one)[0, 0]) for one in ones])
+
+    def given(self) -> Array:
+        points = self.points
+        if not isinstance(points, GramRows) or points.columns is None:
+            raise InputError(
+                sentence(
+                    "Precomputed",
+                    "k(x, x) is known for training points only",
+                    "rows of new points",
+                    "Normalise or take distances before precomputing.",
+                )
+            )
+        return points.values[np.arange(len(points)), points.columns].astype(np.float64)
+
+    def on(self, columns: Columns, domain: frozenset[str], who: str) -> Diagonal:
+        return Diagonal(self.points.on(columns, domain, who))
+
+    def of(self, phi: Callable[[Input], Input]) -> Diagonal:
+        return Diagonal(phi(self.points))
+
+
+def given_block(left: Input, right: Input) -> Array:
+    """Return the entries of a precomputed matrix for rows `left` and training points `right`."""
+    if not isinstance(left, GramRows) or not isinstance(right, GramRows):
+        raise KernelError(sentence("Precomputed", "X must be rows of a Gram matrix", left.kind))
+    if left.values.shape[1] != right.values.shape[1] or right.columns is None:
+        wanted = right.values.shape[1]
+        raise InputError(
+            sentence(
+                "Precomputed",
+                f"X must have one column for each of the {wanted} training points",
+                f"shape {left.values.shape}",
+            )
+        )
+    return left.values[:, right.columns]
+
+
+def broadcast(values: Any, shape: tuple[int, ...]) -> Array:
+    """Return a profile's result as a full array (that of a constant has no shape yet)."""
+    result = np.asarray(values, dtype=np.float64)
+    return result if result.shape == shape else np.broadcast_to(result, shape).copy()
+
+
+def evaluate_definition(kernel: Kernel, X: Any, Y: Any = None) -> Array:
+    """Return the Gram block K(X, Y) straight from the definition."""
+    left = kernel.admit(X)
+    right = left if Y is None else kernel.admit(Y)
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        values = kernel.profile(Definition(left, right))
+    return broadcast(values, (len(left), len(right)))

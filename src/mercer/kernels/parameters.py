@@ -1,0 +1,88 @@
+"""Parameters shared by kernels on rows: a bandwidth for all columns, one each, or from data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import checks
+from ..checks import Array, InputTypeError, sentence
+from ..inputs import Input, Matrix, RowBlocks
+
+Bandwidth = float | tuple[float, ...] | str
+
+
+def bandwidth(who: str, name: str, value: Any) -> Bandwidth:
+    """Return a positive number, a tuple of non-negative ones (one a column), "scale" or "auto"."""
+    if isinstance(value, np.ndarray | list | tuple):
+        if len(value) == 0:
+            raise checks.InputError(sentence(who, f"{name} must have one number a column", "none"))
+        return tuple(
+            checks.number(who, f"{name}[{i}]", one, least=0) for i, one in enumerate(value)
+        )
+    return one_bandwidth(who, name, value)
+
+
+def one_bandwidth(who: str, name: str, value: Any) -> float | str:
+    """Return a positive number, "scale" or "auto": one parameter for all columns."""
+    if isinstance(value, str):
+        return checks.one_of(who, name, value, ("scale", "auto"))
+    return checks.number(who, name, value, above=0)
+
+
+def data_bandwidth(how: str, points: Input, weight: Array | None, power: float = 1.0) -> float:
+    """Return the bandwidth that the data suggest.
+
+    "auto" is 1/d. "scale" is 1/(d var**power) with the variance of all entries: scikit-learn's rule
+    at power 1, and its counterpart for distances that are not squared at power 1/2.
+    """
+    width, variance = _moments(points, weight)
+    if how == "auto":
+        return 1.0 / max(width, 1)
+    return 1.0 / (width * variance**power) if variance > 0 else 1.0
+
+
+def _moments(points: Input, weight: Array | None) -> tuple[int, float]:
+    """Return the number of columns and the (row-weighted) variance of all entries."""
+    if weight is None and isinstance(points, Matrix) and not points.is_sparse:
+        return points.n_columns, float(points.values.var(dtype=np.float64))
+    if not isinstance(points, Matrix | RowBlocks):
+        raise InputTypeError(
+            sentence("resolve", '"scale" and "auto" need rows of numbers', points.kind)
+        )
+    # Two passes, so that an offset of the data costs no digits.
+    count = total = spread = 0.0
+    width = start = 0
+    for block in _blocks(points):
+        rows = _weights(weight, start, len(block))
+        width = block.n_columns
+        total += float(rows @ np.asarray(block.values.sum(axis=1), dtype=np.float64).ravel())
+        count += float(rows.sum()) * width
+        start += len(block)
+    mean, start = (total / count if count else 0.0), 0
+    for block in _blocks(points):
+        rows = _weights(weight, start, len(block))
+        spread += float(rows @ _squares_around(block, mean))
+        start += len(block)
+    return width, (spread / count if count else 0.0)
+
+
+def _blocks(points: Matrix | RowBlocks) -> list[Matrix] | Any:
+    if isinstance(points, Matrix):
+        return [points]
+    return (block for block in points.blocks() if isinstance(block, Matrix))
+
+
+def _weights(weight: Array | None, start: int, length: int) -> Array:
+    return np.ones(length) if weight is None else weight[start : start + length]
+
+
+def _squares_around(block: Matrix, mean: float) -> Array:
+    """Return sum_c (x_c - mean)**2 of each row; the zeros of a sparse row count too."""
+    if not block.is_sparse:
+        return np.asarray(((block.values.astype(np.float64, copy=False) - mean) ** 2).sum(axis=1))
+    moved = block.values.astype(np.float64, copy=True)
+    zeros = block.n_columns - np.diff(moved.indptr)
+    moved.data = (moved.data - mean) ** 2
+    return np.asarray(np.asarray(moved.sum(axis=1)).ravel() + zeros * mean**2)

@@ -1,0 +1,60 @@
+"""Kernels that come from outside: a matrix already computed, a function of the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import checks
+from ..checks import Array, sentence
+from ..inputs import FRAME, GRAM, OBJECT_DOMAINS, ROWS
+from .base import Kernel
+from .pairs import Pairs
+from .transforms import function_name
+
+
+@dataclass(frozen=True, repr=False)
+class Precomputed(Kernel):
+    """The Gram matrix itself is the input: square to fit, test rows by training columns after."""
+
+    domain = GRAM
+
+    def profile(self, pairs: Pairs) -> Any:
+        return pairs.given()
+
+
+@dataclass(frozen=True, repr=False)
+class FunctionKernel(Kernel):
+    """A kernel given by a function: fn(X, Y) -> matrix, or with pairwise=True fn(x, y) -> number.
+
+    It is for the user to know that it is symmetric and positive definite; `check_kernel` helps.
+    """
+
+    domain = ROWS | OBJECT_DOMAINS | FRAME
+
+    fn: Callable[[Any, Any], Any]
+    pairwise: bool = False
+
+    def __post_init__(self) -> None:
+        if not callable(self.fn):
+            raise checks.InputTypeError(
+                sentence("FunctionKernel", "fn must be a function of X and Y", checks.show(self.fn))
+            )
+
+    def formula(self, X: Any, Y: Any = None) -> Array:
+        other = X if Y is None else Y
+        if self.pairwise:
+            return np.array([[float(self.fn(x, y)) for y in other] for x in X]).reshape(
+                len(X), len(other)
+            )
+        return np.asarray(self.fn(X, other), dtype=np.float64)
+
+    def spec(self) -> dict[str, Any]:
+        return super().spec() | {"fn": function_name(self.fn)}
+
+    def __repr__(self) -> str:
+        pairwise = ", pairwise=True" if self.pairwise else ""
+        return f"FunctionKernel({function_name(self.fn)}{pairwise})"

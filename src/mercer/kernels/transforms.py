@@ -1,0 +1,172 @@
+"""Kernels around a kernel that change its points or its scale: normalised, rescaled, of, on."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from .. import checks
+from ..checks import Array, InputError, KernelError, sentence
+from ..inputs import FRAME, ROWS, Columns, Input, RowBlocks, as_input
+from .algebra import Around
+from .base import Basis, Kernel
+from .pairs import Pairs
+
+
+@dataclass(frozen=True, repr=False)
+class Normalized(Around):
+    """k(x, y) / sqrt(k(x, x) k(y, y)): the cosine in feature space, with 0/0 = 0."""
+
+    def profile(self, pairs: Pairs) -> Any:
+        left, right = pairs.sides(self.scale)
+        return self.inner.profile(pairs) * (left * right)
+
+    def scale(self, points: Input) -> Array:
+        """Return 1 / sqrt(k(x, x)), and 0 where k(x, x) = 0."""
+        values = self.inner.diag(points)
+        if np.any(values < 0):
+            raise KernelError(
+                sentence(
+                    "Normalized",
+                    "k(x, x) must not be negative",
+                    f"{values.min():g} for {self.inner!r}",
+                )
+            )
+        zero = values == 0
+        return np.where(zero, 0.0, 1.0 / np.sqrt(np.where(zero, 1.0, values)))
+
+    def expand(self, points: Input, basis: Basis) -> Any:
+        return _rows_times(super().expand(points, basis), self.scale(points))
+
+    def __repr__(self) -> str:
+        return f"{self.inner.text(4)}.normalized()"
+
+
+def _rows_times(rows: Any, factors: Array) -> Any:
+    if scipy.sparse.issparse(rows):
+        return scipy.sparse.csr_array(scipy.sparse.diags_array(factors) @ rows)
+    return rows * factors[:, None]
+
+
+@dataclass(frozen=True, repr=False)
+class Rescaled(Around):
+    """f(x) inner(x, y) f(y) for a function f of the points."""
+
+    f: Callable[[Any], Any] = np.ones_like
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not callable(self.f):
+            raise checks.InputTypeError(
+                sentence("rescaled", "f must be a function of X", checks.show(self.f))
+            )
+
+    def profile(self, pairs: Pairs) -> Any:
+        left, right = pairs.sides(self.values)
+        return self.inner.profile(pairs) * (left * right)
+
+    def values(self, points: Input) -> Array:
+        """Return f(x) of every point."""
+        found = np.asarray(self.f(points.raw))
+        if found.shape != (len(points),):
+            raise KernelError(
+                sentence(
+                    "rescaled",
+                    f"f(X) must return one number a point, shape ({len(points)},)",
+                    f"shape {found.shape}",
+                    "f takes all points at once, not one by one.",
+                )
+            )
+        return found.astype(np.float64)
+
+    def expand(self, points: Input, basis: Basis) -> Any:
+        return _rows_times(super().expand(points, basis), self.values(points))
+
+    def spec(self) -> dict[str, Any]:
+        return super().spec() | {"f": function_name(self.f)}
+
+    def __repr__(self) -> str:
+        return f"{self.inner.text(4)}.rescaled({function_name(self.f)})"
+
+
+def function_name(function: Any) -> str:
+    """Return the name under which a function is written; to read it back takes the function."""
+    return getattr(function, "__name__", type(function).__name__).replace("<lambda>", "function")
+
+
+@dataclass(frozen=True, repr=False)
+class Of(Around):
+    """inner(phi(x), phi(y)): an old kernel on a new representation."""
+
+    phi: Any = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (callable(self.phi) or hasattr(self.phi, "transform")):
+            must = "phi must be a function of X or a fitted transformer"
+            raise checks.InputTypeError(sentence("of", must, checks.show(self.phi)))
+        self._set(domain=Kernel.domain)
+
+    def profile(self, pairs: Pairs) -> Any:
+        return self.inner.profile(pairs.of(self.child_input))
+
+    def child_input(self, points: Input) -> Input:
+        if isinstance(points, RowBlocks):
+            return points.mapped(self.child_input)
+        change = self.phi.transform if hasattr(self.phi, "transform") else self.phi
+        found = as_input(change(points.raw), self.inner.domain, f"{self.inner.name}.of")
+        if len(found) != len(points):
+            raise KernelError(
+                sentence("of", f"phi(X) must keep the {len(points)} points", f"{len(found)}")
+            )
+        return found
+
+    def spec(self) -> dict[str, Any]:
+        return super().spec() | {"phi": function_name(self.phi)}
+
+    def __repr__(self) -> str:
+        return f"{self.inner.text(4)}.of({function_name(self.phi)})"
+
+
+@dataclass(frozen=True, repr=False)
+class On(Around):
+    """inner on chosen columns of a matrix (by position) or of a data frame (by name)."""
+
+    columns: Columns = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        chosen = self.columns
+        if isinstance(chosen, list | tuple | np.ndarray):
+            chosen = tuple(self._column(column) for column in chosen)
+            if not chosen:
+                raise InputError(sentence("on", "at least one column must be chosen", "none"))
+        else:
+            chosen = self._column(chosen)
+        names = chosen if isinstance(chosen, tuple) else (chosen,)
+        by_name = any(isinstance(name, str) for name in names)
+        self._set(columns=chosen, domain=FRAME if by_name else FRAME | ROWS)
+
+    @staticmethod
+    def _column(column: Any) -> str | int:
+        if isinstance(column, str):
+            return str(column)
+        if isinstance(column, numbers.Integral) and not isinstance(column, bool):
+            return int(column)
+        must = "columns must be names or positions"
+        raise checks.InputTypeError(sentence("on", must, checks.show(column)))
+
+    def profile(self, pairs: Pairs) -> Any:
+        return self.inner.profile(pairs.on(self.columns, self.inner.domain, self.inner.name))
+
+    def child_input(self, points: Input) -> Input:
+        return points.on(self.columns, self.inner.domain, self.inner.name)
+
+    def __repr__(self) -> str:
+        chosen = list(self.columns) if isinstance(self.columns, tuple) else self.columns
+        return f"{self.inner.text(4)}.on({chosen!r})"

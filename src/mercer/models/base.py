@@ -1,0 +1,170 @@
+"""What every estimator shares: its kernel, its input, scikit-learn's contract."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from .. import checks
+from ..checks import Array, InputError, sentence
+from ..grams import Gram, Prepared, prepare
+from ..inputs import GRAM, OBJECT_DOMAINS, ROWS, Frame, GramRows, Input, Matrix, RowBlocks, as_input
+from ..kernels import Kernel, to_kernel
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How far a fit is from its optimum, what it cost and how it was computed.
+
+    status: "exact" for closed forms. plan: the kind of Gram that was used, and why.
+    bytes: what the plan allocates beyond the inputs.
+    """
+
+    status: str
+    plan: str
+    kernel_entries: int
+    bytes: int
+    seconds: float
+
+
+class KernelEstimator(BaseEstimator):  # type: ignore[misc]
+    """An estimator with a `kernel` parameter, for any input that the kernel takes."""
+
+    kernel: Any
+    memory_limit: Any
+
+    # --- parameters -------------------------------------------------------------------------
+
+    def _kernel(self) -> Kernel:
+        """Return the kernel value that the parameters stand for."""
+        extra = {k: getattr(self, k) for k in ("gamma", "degree", "coef0") if hasattr(self, k)}
+        return to_kernel(self.kernel, who=type(self).__name__, **extra)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; kernel__… names make a new kernel, since kernels are values."""
+        prefix = "kernel__"
+        nested = {k.removeprefix(prefix): v for k, v in params.items() if k.startswith(prefix)}
+        super().set_params(**{k: v for k, v in params.items() if not k.startswith(prefix)})
+        if nested:
+            self.kernel = self._kernel().replace(**nested)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        domain = self._tag_domain()
+        tags.input_tags.pairwise = domain == GRAM
+        tags.input_tags.sparse = bool(domain & ROWS)
+        if not domain & (ROWS | GRAM):
+            tags.input_tags.two_d_array = False
+            tags.input_tags.one_d_array = bool(domain & OBJECT_DOMAINS)
+            tags.input_tags.string = "sequences" in domain
+            tags.no_validation = True
+        return tags
+
+    def _tag_domain(self) -> frozenset[str]:
+        try:
+            return self._kernel().domain
+        except checks.MercerError:  # tags must exist even for parameters that `fit` will refuse
+            return ROWS
+
+    # --- input ------------------------------------------------------------------------------
+
+    def _check_fit(self, X: Any, y: Any = None) -> Input:
+        """Return the training points, checked, and note their names and number of columns."""
+        who, kernel = type(self).__name__, self._kernel()
+        points = self._points(X, y, kernel, reset=True)
+        if len(points) == 0:
+            raise InputError(sentence(who, "there must be at least one point", "0 sample(s)"))
+        if isinstance(points, GramRows):
+            _check_gram(who, points.values)
+        if isinstance(points, Frame):
+            self.feature_names_in_ = np.array(points.names, dtype=object)
+        return points
+
+    def _check_predict(self, X: Any) -> Input:
+        """Return new points, checked against those of the fit."""
+        check_is_fitted(self)
+        return self._points(X, None, self._prepared.kernel, reset=False)
+
+    def _points(self, X: Any, y: Any, kernel: Kernel, *, reset: bool) -> Input:
+        """Return X as an input; scikit-learn's own checks wherever X is a matrix."""
+        domain, who = kernel.domain, type(self).__name__
+        options: dict[str, Any] = {"reset": reset} | ({"y": y} if y is not None else {})
+        if isinstance(X, RowBlocks) or domain not in (ROWS, GRAM):
+            points = as_input(X, domain, who)
+            if isinstance(points, Matrix) and not isinstance(X, Input):
+                validate_data(self, X, skip_check_array=True, reset=reset)
+            return points
+        found = validate_data(
+            self,
+            X,
+            accept_sparse="csr" if domain == ROWS else False,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,  # ours names the row and the column
+            **options,
+        )
+        values = found[0] if y is not None else found
+        if domain == GRAM:
+            return as_input(values, GRAM, who)
+        names = getattr(self, "feature_names_in_", None)
+        return Matrix(values, names).check(who)
+
+    def _check_labels(self, y: Any, n: int) -> tuple[Array, Array]:
+        """Return the classes and the class number of every sample."""
+        who = type(self).__name__
+        if y is None:
+            raise InputError(f"{who} requires y to be passed, but the target y is None.")
+        labels = column_or_1d(y, warn=True)
+        if len(labels) != n:
+            raise InputError(sentence(who, f"y must have {n} labels", len(labels)))
+        check_classification_targets(labels)
+        classes, codes = np.unique(labels, return_inverse=True)
+        if len(classes) < 2:
+            raise InputError(
+                sentence(who, "y must have at least two classes", f"1 class, {classes[0]!r}")
+            )
+        return classes, codes
+
+    # --- the Gram ---------------------------------------------------------------------------
+
+    _prepared: Prepared
+
+    def _prepare(self, points: Input, sample_weight: Array | None = None) -> Prepared:
+        """Return the kernel settled on the training points, and publish it as `kernel_`."""
+        self._prepared = prepare(self._kernel(), points, sample_weight)
+        self.kernel_ = self._prepared.kernel
+        return self._prepared
+
+    def _cross_gram(self, X: Any) -> Gram:
+        """Return K(X, kept training points)."""
+        points = self._check_predict(X)
+        return self._prepared.gram(points, memory_limit=self.memory_limit)
+
+
+def _check_gram(who: str, K: Array) -> None:
+    """Refuse a training Gram that is not square or not symmetric."""
+    if K.shape[0] != K.shape[1]:
+        raise InputError(
+            sentence(
+                who,
+                "a precomputed Gram must be square to fit, one row and column a training point",
+                f"shape {K.shape}",
+            )
+        )
+    gap = np.abs(K - K.T)
+    worst = np.unravel_index(int(np.argmax(gap)), gap.shape)
+    if gap[worst] > 1e-5 * max(float(np.abs(K).max()), np.finfo(K.dtype).tiny):
+        i, j = int(worst[0]), int(worst[1])
+        raise InputError(
+            sentence(
+                who,
+                "a precomputed Gram must be symmetric",
+                f"K[{i}, {j}] = {K[i, j]:g} but K[{j}, {i}] = {K[j, i]:g}",
+                "Use (K + K.T) / 2, or mercer.repair(K).",
+            )
+        )

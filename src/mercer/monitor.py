@@ -1,0 +1,87 @@
+"""One object through every long computation: stop, time limit, progress, callbacks, checkpoints."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import checks
+from .checks import MercerError
+
+
+class Stopped(MercerError):
+    """A computation was asked to stop; `reason` is "time limit" or "cancelled"."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"stopped: {reason}")
+
+
+@dataclass
+class Monitor:
+    """Watches a computation and can end it.
+
+    time_limit: seconds from `start`. progress: called with (what, fraction done).
+    callback: called after each iteration with its record; returning True asks to stop.
+    checkpoint: called with a function that yields the state, every `checkpoint_every` seconds.
+    """
+
+    time_limit: float | None = None
+    progress: Callable[[str, float], None] | None = None
+    callback: Callable[[dict[str, Any]], bool | None] | None = None
+    checkpoint: Callable[[Callable[[], Any]], None] | None = None
+    checkpoint_every: float = 30.0
+    _started: float = field(default_factory=time.monotonic, init=False, repr=False)
+    _saved: float = field(default_factory=time.monotonic, init=False, repr=False)
+    _cancelled: threading.Event = field(default_factory=threading.Event, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.time_limit is not None:
+            self.time_limit = checks.number("Monitor", "time_limit", self.time_limit, above=0)
+
+    def start(self) -> Monitor:
+        """Begin to count time."""
+        self._started = self._saved = time.monotonic()
+        return self
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._started
+
+    def cancel(self) -> None:
+        """Ask the computation to stop; safe from another thread."""
+        self._cancelled.set()
+
+    def stop_reason(self) -> str | None:
+        """Return why the computation should stop, or None."""
+        if self._cancelled.is_set():
+            return "cancelled"
+        if self.time_limit is not None and self.seconds >= self.time_limit:
+            return "time limit"
+        return None
+
+    def poll(self) -> None:
+        """Raise `Stopped` if the computation should stop."""
+        reason = self.stop_reason()
+        if reason is not None:
+            raise Stopped(reason)
+
+    def report(self, what: str, fraction: float) -> None:
+        """Tell how far a stage has come, and stop it if asked to."""
+        if self.progress is not None:
+            self.progress(what, fraction)
+        self.poll()
+
+    def iteration(self, record: dict[str, Any], state: Callable[[], Any] | None = None) -> None:
+        """Note a finished iteration: callback, checkpoint, then stop if asked to."""
+        if self.callback is not None and self.callback(record):
+            self.cancel()
+        due = time.monotonic() - self._saved >= self.checkpoint_every
+        if self.checkpoint is not None and state is not None and due:
+            self.checkpoint(state)
+            self._saved = time.monotonic()
+        self.poll()

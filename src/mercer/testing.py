@@ -1,0 +1,193 @@
+"""Conformance checks: what every kernel must hold, ours and yours.
+
+from mercer.testing import check_kernel_conformance
+check_kernel_conformance(MyKernel(3), ["some", "typical", "objects", "of", "your", "own"])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+
+from .grams import gram
+from .inputs import Input, Matrix, as_input
+from .kernels import Kernel, from_spec, parse
+from .kernels.special import FunctionKernel
+from .kernels.transforms import Of, Rescaled
+
+Check = Callable[[Kernel, Input], None]
+
+FLOAT64 = 1e-12
+FLOAT32 = 5e-6
+
+
+def check_kernel_conformance(kernel: Kernel, X: Any, *, positive: bool = True) -> list[str]:
+    """Run every check of a kernel on typical points X; raise AssertionError at the first failure.
+
+    positive=False leaves out positive semi-definiteness, for a kernel known to be indefinite.
+    Returns the names of the checks that were run.
+    """
+    points = as_input(X, kernel.domain, kernel.name)
+    if len(points) < 4:
+        raise AssertionError(f"{kernel!r}: conformance needs at least 4 points, got {len(points)}")
+    resolved = kernel.resolve(points)
+    run = []
+    for check in KERNEL_CHECKS:
+        if positive or check is not check_positive:
+            check(resolved, points)
+            run.append(check.__name__)
+    return run
+
+
+def _close(found: Any, wanted: Any, what: str, kernel: Kernel, tolerance: float = FLOAT64) -> None:
+    found = found.toarray() if scipy.sparse.issparse(found) else np.asarray(found)
+    size = max(1.0, float(np.abs(wanted).max(initial=0.0)))
+    gap = float(np.abs(found - wanted).max(initial=0.0))
+    if not gap <= tolerance * size:
+        raise AssertionError(
+            f"{kernel!r}: {what}; they differ by {gap:.3g} (values up to {size:.3g})"
+        )
+
+
+def check_symmetry(kernel: Kernel, points: Input) -> None:
+    """k(x, y) = k(y, x)."""
+    K = kernel.formula(points)
+    _close(K, K.T, "k(x, y) and k(y, x) must be equal", kernel)
+
+
+def check_diagonal(kernel: Kernel, points: Input) -> None:
+    """diag(X) is the diagonal of K(X, X)."""
+    wanted = np.diag(kernel.formula(points))
+    _close(kernel.diag(points), wanted, "diag(X) must be the diagonal of K(X, X)", kernel)
+
+
+def check_fast_path(kernel: Kernel, points: Input) -> None:
+    """kernel(X) and the Gram agree with the formula, in both precisions."""
+    wanted = kernel.formula(points)
+    _close(kernel(points), wanted, "kernel(X) must equal its formula", kernel)
+    weights = np.linspace(-1, 1, len(points))
+    product = gram(kernel, points) @ weights
+    _close(product, wanted @ weights, "gram(kernel, X) @ v must equal its formula", kernel)
+    if isinstance(points, Matrix):
+        single = Matrix(points.values.astype(np.float32), points.names)
+        wanted = kernel.formula(Matrix(single.values.astype(np.float64), points.names))
+        found = kernel(single)
+        if found.dtype != np.float32:
+            raise AssertionError(f"{kernel!r}: float32 rows must give float32, got {found.dtype}")
+        _close(found, wanted, "kernel(X) must equal its formula in float32", kernel, FLOAT32)
+
+
+def check_sparse(kernel: Kernel, points: Input) -> None:
+    """Sparse rows give what dense rows give."""
+    if isinstance(points, Matrix) and not points.is_sparse:
+        for kind in (scipy.sparse.csr_array, scipy.sparse.csr_matrix):
+            found = kernel(Matrix(kind(points.values), points.names))
+            _close(found, kernel.formula(points), "sparse rows must give the same", kernel)
+
+
+def check_union(kernel: Kernel, points: Input) -> None:
+    """K(X, Y) is a block of K of the union: no value depends on the other points."""
+    half = len(points) // 2
+    first, second = slice(0, half), slice(half, len(points))
+    whole = kernel(points)
+    found = kernel(points.take(first), points.take(second))
+    _close(found, whole[first, second], "K(X, Y) must be a block of K of the union", kernel)
+    one = kernel(points.take(slice(0, 1)), points.take(second))
+    _close(one, whole[:1, second], "one row must give what the batch gives", kernel)
+
+
+def check_positive(kernel: Kernel, points: Input) -> None:
+    """K(X, X) has no negative eigenvalue beyond rounding."""
+    K = kernel.formula(points)
+    values = scipy.linalg.eigvalsh((K + K.T) / 2)
+    if values[0] < -1e-10 * max(1.0, float(values[-1])):
+        raise AssertionError(f"{kernel!r}: K must be positive semi-definite, got {values[0]:.3g}")
+
+
+def check_features(kernel: Kernel, points: Input) -> None:
+    """Where a finite map exists, phi(x).phi(y) = k(x, y), also for points not in the basis."""
+    if not kernel.has_map():
+        return
+    whole = kernel.features(points)
+    _close(whole @ whole.T, kernel.formula(points), "phi(x).phi(y) must be k(x, y)", kernel)
+    half = len(points) // 2
+    train, test = points.take(slice(0, half)), points.take(slice(half, len(points)))
+    basis = kernel.basis(train)
+    product = kernel.features(test, basis) @ kernel.features(train, basis).T
+    wanted = kernel.formula(test, train)
+    _close(product, wanted, "phi of new points in a known basis must keep k(x, y)", kernel)
+
+
+def check_distance(kernel: Kernel, points: Input) -> None:
+    """distance(X)**2 = k(x, x) - 2 k(x, y) + k(y, y)."""
+    K = kernel.formula(points)
+    d = np.diag(K)
+    wanted = np.maximum(d[:, None] - 2 * K + d[None, :], 0)
+    found = kernel.distance(points, squared=True)
+    _close(found, wanted, "the squared distance must follow from k", kernel)
+
+
+def check_nested(kernel: Kernel, points: Input) -> None:
+    """The kernel works inside expressions."""
+    K = kernel.formula(points)
+    expression = 2.0 * kernel + kernel * kernel + 1
+    _close(expression(points), 2 * K + K * K + 1, "2k + k*k + 1 must follow from k", kernel)
+    if np.diag(K).min() >= 0:
+        root = np.sqrt(np.diag(K))
+        scale = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
+        wanted = K * np.outer(scale, scale)
+        _close(kernel.normalized()(points), wanted, "normalised k must follow from k", kernel)
+
+
+def check_text(kernel: Kernel, points: Input) -> None:
+    """parse(repr(k)) and from_spec(k.spec()) give k back, equal and with equal hash."""
+    functions = functions_of(kernel)
+    for expression in (kernel, 0.5 * kernel + 2, (kernel + 1) ** 2, kernel.normalized().exp()):
+        for again in (
+            parse(repr(expression), functions),
+            from_spec(expression.spec(), functions),
+        ):
+            if again != expression or hash(again) != hash(expression):
+                raise AssertionError(f"{expression!r}: reading it back gave {again!r}")
+
+
+def check_replace(kernel: Kernel, points: Input) -> None:
+    """replace without changes gives the kernel back, and the kernel stays a frozen value."""
+    if kernel.replace() != kernel or kernel.resolve(points) != kernel:
+        raise AssertionError(f"{kernel!r}: replace() and resolve() must give it back")
+    try:
+        kernel.anything = 1  # type: ignore[attr-defined]
+    except AttributeError:
+        return
+    raise AssertionError(f"{kernel!r}: a kernel must be frozen: make it a frozen dataclass")
+
+
+KERNEL_CHECKS: tuple[Check, ...] = (
+    check_symmetry,
+    check_diagonal,
+    check_fast_path,
+    check_sparse,
+    check_union,
+    check_positive,
+    check_features,
+    check_distance,
+    check_nested,
+    check_text,
+    check_replace,
+)
+
+
+def functions_of(kernel: Kernel) -> dict[str, Any]:
+    """Return the functions inside an expression by the names under which it is written."""
+    found: dict[str, Any] = {}
+    for node in (kernel, *kernel.children()):
+        own = {Of: "phi", Rescaled: "f", FunctionKernel: "fn"}.get(type(node))
+        if own is not None:
+            found[node.spec()[own]] = getattr(node, own)
+        if node is not kernel:
+            found |= functions_of(node)
+    return found
