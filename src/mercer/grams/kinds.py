@@ -214,8 +214,10 @@ class StoredGram(_Computed):
 
     def tile(self, rows: Rows, columns: Rows) -> Array:
         if isinstance(rows, slice) or isinstance(columns, slice):
-            return self.values[rows, columns]
-        return self.values[np.ix_(rows, columns)]
+            part: Array = self.values[rows, columns]
+            return part
+        block: Array = self.values[np.ix_(rows, columns)]
+        return block
 
     def __matmul__(self, V: Any) -> Array:
         sink = Multiply(V)
