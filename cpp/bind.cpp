@@ -1,11 +1,191 @@
 // The only file that knows both the core and Python.
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine.hpp"
 #include "machine.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
+
+namespace {
+
+// Arrays are never converted: a silent copy would hide a mistake and cost memory.
+template <class T>
+using Rows = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+template <class T>
+using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Output = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+void require(bool holds, const char* sentence) {
+    if (!holds) throw std::invalid_argument(sentence);
+}
+
+// Asks Python, while native code runs without its lock, whether to go on: Ctrl-C, and what the
+// caller's own function says.
+mercer::Poll poll_python(const std::optional<nb::callable>& stop) {
+    return [&stop] {
+        const nb::gil_scoped_acquire lock;
+        if (PyErr_CheckSignals() != 0) return true;
+        if (!stop) return false;
+        try {
+            return nb::cast<bool>((*stop)());
+        } catch (nb::python_error& error) {
+            error.restore();
+            return true;
+        }
+    };
+}
+
+// A job that was stopped by an exception of Python's passes it on; else the caller knows why.
+bool finish(bool done) {
+    if (!done && PyErr_Occurred()) throw nb::python_error();
+    return done;
+}
+
+template <class T, class Source>
+std::shared_ptr<mercer::Panels<T>> pack(const Rows<Source>& x,
+                                        const std::optional<Column<double>>& centre,
+                                        const std::optional<Column<double>>& scale) {
+    const auto rows = static_cast<std::int64_t>(x.shape(0));
+    const auto columns = static_cast<std::int64_t>(x.shape(1));
+    require(columns <= 1 || x.stride(1) == 1, "Panels: the numbers of a row must be adjacent.");
+    require(!centre || centre->shape(0) == x.shape(1), "Panels: one centre a column is needed.");
+    require(!scale || scale->shape(0) == x.shape(1), "Panels: one scale a column is needed.");
+    const std::int64_t stride = rows > 1 ? x.stride(0) : columns;
+    const nb::gil_scoped_release release;
+    return std::make_shared<mercer::Panels<T>>(x.data(), rows, columns, stride,
+                                               centre ? centre->data() : nullptr,
+                                               scale ? scale->data() : nullptr);
+}
+
+template <class T>
+using TermInput = std::pair<int, std::shared_ptr<mercer::Panels<T>>>;
+
+template <class T>
+void bind_engine(nb::module_& m, const char* panels_name, const char* job_name) {
+    using Panels = mercer::Panels<T>;
+    using Job = mercer::Job<T>;
+
+    nb::class_<Panels>(m, panels_name, "Points packed for the engine.")
+        .def_static("pack", &pack<T, float>, "x"_a.noconvert(), "centre"_a.noconvert().none(),
+                    "scale"_a.noconvert().none())
+        .def_static("pack", &pack<T, double>, "x"_a.noconvert(), "centre"_a.noconvert().none(),
+                    "scale"_a.noconvert().none())
+        .def_prop_ro("bytes", &Panels::bytes);
+
+    // An output array is kept alive by the call; external blocks by the job.
+    struct Held {
+        Job job;
+        std::vector<Matrix<T>> externals;
+        std::int64_t rows, columns;
+    };
+
+    nb::class_<Held>(m, job_name, "Statistics of packed points, and the program that uses them.")
+        .def(
+            "__init__",
+            [](Held* self, std::int64_t rows, std::int64_t columns, bool same_points,
+               const std::vector<int>& statistics, const std::vector<std::shared_ptr<Panels>>& left,
+               const std::vector<std::shared_ptr<Panels>>& right,
+               const std::vector<Column<T>>& weights, const std::vector<double>& factors,
+               const Matrix<std::int32_t>& codes, const Matrix<double>& constants,
+               const std::vector<Column<T>>& left_vectors,
+               const std::vector<Column<T>>& right_vectors,
+               const std::vector<Matrix<T>>& externals) {
+                require(left.size() == statistics.size() && right.size() == statistics.size() &&
+                            weights.size() == statistics.size() &&
+                            factors.size() == statistics.size(),
+                        "Job: statistics come with left, right, weights and factors.");
+                require(codes.shape(1) == 4 && constants.shape(1) == 2 &&
+                            codes.shape(0) == constants.shape(0),
+                        "Job: instructions are four whole numbers and two numbers each.");
+                std::vector<mercer::Term<T>> terms;
+                for (std::size_t t = 0; t < statistics.size(); ++t) {
+                    require(0 <= statistics[t] && statistics[t] < mercer::n_statistics,
+                            "Job: unknown statistic.");
+                    terms.push_back({static_cast<mercer::Statistic>(statistics[t]), left[t],
+                                     right[t],
+                                     std::vector<T>(weights[t].data(),
+                                                    weights[t].data() + weights[t].shape(0)),
+                                     factors[t]});
+                }
+                std::vector<mercer::Instruction> program;
+                for (std::size_t i = 0; i < codes.shape(0); ++i)
+                    program.push_back({static_cast<mercer::Op>(codes(i, 0)), codes(i, 1),
+                                       codes(i, 2), codes(i, 3), constants(i, 0),
+                                       constants(i, 1)});
+                const auto vectors = [](const std::vector<Column<T>>& given) {
+                    std::vector<std::vector<T>> copies;
+                    for (const auto& one : given)
+                        copies.emplace_back(one.data(), one.data() + one.shape(0));
+                    return copies;
+                };
+                std::vector<mercer::External<T>> blocks;
+                for (const auto& one : externals) {
+                    require(static_cast<std::int64_t>(one.shape(0)) == rows &&
+                                static_cast<std::int64_t>(one.shape(1)) == columns,
+                            "Job: an external block has a wrong size.");
+                    blocks.push_back({one.data(), columns});
+                }
+                new (self) Held{Job(rows, columns, same_points, std::move(terms),
+                                    std::move(program), vectors(left_vectors),
+                                    vectors(right_vectors), std::move(blocks)),
+                                externals, rows, columns};
+            },
+            "rows"_a, "columns"_a, "same_points"_a, "statistics"_a, "left"_a, "right"_a,
+            "weights"_a, "factors"_a, "codes"_a.noconvert(), "constants"_a.noconvert(),
+            "left_vectors"_a, "right_vectors"_a, "externals"_a)
+        .def(
+            "store",
+            [](const Held& self, const Output<T>& out, const std::optional<nb::callable>& stop) {
+                require(static_cast<std::int64_t>(out.shape(0)) == self.rows &&
+                            static_cast<std::int64_t>(out.shape(1)) == self.columns,
+                        "store: out must have the shape of the job.");
+                const auto poll = poll_python(stop);
+                bool done = false;
+                {
+                    const nb::gil_scoped_release release;
+                    done = self.job.store(out.data(), self.columns, poll);
+                }
+                return finish(done);
+            },
+            "out"_a.noconvert(), "stop"_a.none(), "K into out; False if `stop` said so.")
+        .def(
+            "multiply",
+            [](const Held& self, const Matrix<double>& v, const Output<double>& out,
+               const std::optional<nb::callable>& stop) {
+                require(static_cast<std::int64_t>(v.shape(0)) == self.columns &&
+                            static_cast<std::int64_t>(out.shape(0)) == self.rows &&
+                            v.shape(1) == out.shape(1),
+                        "multiply: v and out must fit the job.");
+                const auto poll = poll_python(stop);
+                bool done = false;
+                {
+                    const nb::gil_scoped_release release;
+                    done = self.job.multiply(v.data(), static_cast<std::int64_t>(v.shape(1)),
+                                             out.data(), poll);
+                }
+                return finish(done);
+            },
+            "v"_a.noconvert(), "out"_a.noconvert(), "stop"_a.none(),
+            "K v into out; False if `stop` said so.");
+}
+
+}  // namespace
 
 NB_MODULE(_core, m) {
     m.doc() =
@@ -18,7 +198,12 @@ NB_MODULE(_core, m) {
         "The instruction set in use: 'baseline' or 'avx2'. MERCER_ISA forces one.");
 
     m.attr("MAX_THREADS") = mercer::max_threads;
+    m.attr("MAX_REGISTERS") = mercer::max_registers;
+    m.attr("MAX_TERMS") = mercer::max_terms;
     m.def("num_threads", &mercer::num_threads, "How many threads native loops use.");
     m.def("set_num_threads", &mercer::set_num_threads, "count"_a.noconvert(),
           "Set how many threads native loops use from now on.");
+
+    bind_engine<float>(m, "Panels32", "Job32");
+    bind_engine<double>(m, "Panels64", "Job64");
 }

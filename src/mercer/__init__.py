@@ -48,7 +48,9 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
     try:
         return importlib.import_module(f".{name}", __name__)
-    except ModuleNotFoundError:
+    except ModuleNotFoundError as error:
+        if error.name != f"{__name__}.{name}":  # the module is there, a package it needs is not
+            raise
         raise AttributeError(f"module 'mercer' has no attribute {name!r}") from None
 
 

@@ -2,6 +2,11 @@
 The native core of mercer. Import mercer._native instead: it checks what it passes on.
 """
 
+from collections.abc import Callable, Sequence
+from typing import Annotated, overload
+
+import numpy
+from numpy.typing import NDArray
 
 
 def version() -> str:
@@ -14,8 +19,62 @@ def isa() -> str:
 
 MAX_THREADS: int = 1024
 
+MAX_REGISTERS: int = 16
+
+MAX_TERMS: int = 8
+
 def num_threads() -> int:
     """How many threads native loops use."""
 
 def set_num_threads(count: int) -> None:
     """Set how many threads native loops use from now on."""
+
+class Panels32:
+    """Points packed for the engine."""
+
+    @overload
+    @staticmethod
+    def pack(x: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> Panels32: ...
+
+    @overload
+    @staticmethod
+    def pack(x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> Panels32: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+class Job32:
+    """Statistics of packed points, and the program that uses them."""
+
+    def __init__(self, rows: int, columns: int, same_points: bool, statistics: Sequence[int], left: Sequence[Panels32], right: Sequence[Panels32], weights: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], factors: Sequence[float], codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], constants: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], left_vectors: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], right_vectors: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], externals: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]]) -> None: ...
+
+    def store(self, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], stop: Callable | None) -> bool:
+        """K into out; False if `stop` said so."""
+
+    def multiply(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable | None) -> bool:
+        """K v into out; False if `stop` said so."""
+
+class Panels64:
+    """Points packed for the engine."""
+
+    @overload
+    @staticmethod
+    def pack(x: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> Panels64: ...
+
+    @overload
+    @staticmethod
+    def pack(x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> Panels64: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+class Job64:
+    """Statistics of packed points, and the program that uses them."""
+
+    def __init__(self, rows: int, columns: int, same_points: bool, statistics: Sequence[int], left: Sequence[Panels64], right: Sequence[Panels64], weights: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], factors: Sequence[float], codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], constants: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], left_vectors: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], right_vectors: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], externals: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]]) -> None: ...
+
+    def store(self, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable | None) -> bool:
+        """K into out; False if `stop` said so."""
+
+    def multiply(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable | None) -> bool:
+        """K v into out; False if `stop` said so."""

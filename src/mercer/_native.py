@@ -3,9 +3,30 @@
 from operator import index
 
 from mercer import _core
-from mercer._core import isa, num_threads, version
+from mercer._core import (
+    MAX_REGISTERS,
+    MAX_TERMS,
+    Job32,
+    Job64,
+    Panels32,
+    Panels64,
+    isa,
+    num_threads,
+    version,
+)
 
-__all__ = ["isa", "num_threads", "set_num_threads", "version"]
+__all__ = [
+    "MAX_REGISTERS",
+    "MAX_TERMS",
+    "Job32",
+    "Job64",
+    "Panels32",
+    "Panels64",
+    "isa",
+    "num_threads",
+    "set_num_threads",
+    "version",
+]
 
 
 def set_num_threads(count: int) -> None:

@@ -10,7 +10,7 @@ import math
 import numbers
 import re
 import sys
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,10 @@ class ParseError(KernelError):
 
     def __init__(self, text: str, position: int, problem: str) -> None:
         self.text, self.position = text, position
-        super().__init__(f"parse: {problem} at position {position}.\n  {text}\n  {' ' * position}^")
+        start = max(position - 60, 0)  # a line's worth of a long text is enough
+        shown = re.sub(r"\s", " ", text[start : position + 40])
+        mark = " " * (position - start) + "^"
+        super().__init__(f"parse: {problem} at position {position}.\n  {shown}\n  {mark}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_rebuild_parse_error, (self.text, self.position, self.args))
@@ -63,7 +66,7 @@ def sentence(who: str, must: str, got: Any, advice: str = "") -> str:
 
 def show(value: Any, limit: int = 60) -> str:
     """Return a short text of any value for a message."""
-    text = repr(value)
+    text = repr(value.item() if isinstance(value, np.generic) else value)
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
@@ -79,9 +82,12 @@ def number(
 ) -> float:
     """Return `value` as a finite float within its bounds."""
     bounds = _bounds("a finite number", above, least, most)
-    if isinstance(value, bool) or not isinstance(value, numbers.Real | np.number):
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise InputTypeError(sentence(who, f"{name} must be {bounds}", show(value), advice))
-    result = float(value)
+    try:
+        result = float(value)
+    except OverflowError:  # a whole number of more than 308 digits
+        result = math.inf
     if not (math.isfinite(result) and _within(result, above, least, most)):
         raise InputError(sentence(who, f"{name} must be {bounds}", show(value), advice))
     return result
@@ -132,9 +138,9 @@ def one_of(who: str, name: str, value: Any, allowed: Sequence[str]) -> str:
     )
 
 
-def nearest(word: Any, known: Iterable[str]) -> str:
+def nearest(word: Any, known: Iterable[Any]) -> str:
     """Return 'Did you mean …?' for a misspelt word, or nothing."""
-    names = {name.lower(): name for name in known}
+    names = {str(name).lower(): str(name) for name in known}
     found = difflib.get_close_matches(str(word).lower(), names, n=1, cutoff=0.5)
     return f"Did you mean {names[found[0]]!r}?" if found else ""
 
@@ -145,53 +151,72 @@ def assume_finite() -> bool:
     return bool(sklearn is not None and sklearn.get_config().get("assume_finite", False))
 
 
-def finite(who: str, values: Array, names: Sequence[str] | None = None, first_row: int = 0) -> None:
-    """Refuse NaN and infinity in a 2-D dense array, naming the row and the column."""
+def finite(who: str, values: Any, names: Sequence[Any] | None = None, what: str = "X") -> None:
+    """Refuse NaN and infinity in a 2-D array, dense or sparse, naming the row and the column."""
     # One sum is much cheaper than a mask; only a suspicious sum is worth a look.
-    if assume_finite() or values.size == 0 or np.isfinite(_quiet_sum(values)):
+    if assume_finite() or np.isfinite(_quiet_sum(values)):
         return
-    bad = np.argwhere(~np.isfinite(values))
-    if len(bad) == 0:
-        return
-    row, column = int(bad[0, 0]), int(bad[0, 1])
-    where = repr(names[column]) if names is not None else str(column)
-    found = values[row, column]
-    word = "NaN" if np.isnan(found) else "infinity"
-    raise InputError(
-        sentence(
-            who,
-            "X must have finite numbers only",
-            f"{word} in row {first_row + row}, column {where} ({len(bad)} such entries)",
-            "Drop or impute them first, for example with sklearn.impute.SimpleImputer.",
+    found = _first_entry(values, lambda entries: ~np.isfinite(entries), names)
+    if found is not None:
+        value, where, count = found
+        word = "NaN" if np.isnan(value) else "infinity"
+        raise InputError(
+            sentence(
+                who,
+                f"{what} must have finite numbers only",
+                f"{word} in {where} ({count} such {'entry' if count == 1 else 'entries'})",
+                "Drop or impute them first, for example with sklearn.impute.SimpleImputer."
+                if what == "X"
+                else "",
+            )
         )
-    )
 
 
-def _quiet_sum(values: Array) -> Any:
+def _quiet_sum(values: Any) -> Any:
     with np.errstate(all="ignore"):
         return values.sum(dtype=np.float64)
 
 
-def nonnegative(who: str, values: Array, names: Sequence[str] | None = None) -> None:
-    """Refuse a negative entry, naming its row and column."""
-    if values.size == 0 or not np.any(values < 0):
-        return
-    row, column = (int(i) for i in np.argwhere(values < 0)[0])
-    where = repr(names[column]) if names is not None else str(column)
-    raise InputError(
-        sentence(
-            who,
-            "X must have no negative entries (they break the Mercer property)",
-            f"{values[row, column]:g} in row {row}, column {where}",
-            "Shift or scale the columns to be non-negative, or use Laplacian().",
+def nonnegative(who: str, values: Any, names: Sequence[Any] | None = None) -> None:
+    """Refuse a negative entry of a 2-D array, dense or sparse, naming its row and column."""
+    found = _first_entry(values, lambda entries: entries < 0, names)
+    if found is not None:
+        value, where, _ = found
+        raise InputError(
+            sentence(
+                who,
+                "X must have no negative entries",
+                f"{value:g} in {where}",
+                "Negative values in data break the Mercer property here: shift or scale the "
+                "columns, or use Laplacian().",
+            )
         )
-    )
+
+
+def _first_entry(
+    values: Any, wrong: Callable[[Array], Array], names: Sequence[Any] | None
+) -> tuple[Any, str, int] | None:
+    """Return the first wrong entry, where it is in words, and how many there are; None if none."""
+    if hasattr(values, "tocoo"):
+        stored = values.tocoo()
+        entries, places = stored.data, np.stack([stored.row, stored.col], axis=1)
+    else:
+        entries, places = np.asarray(values), None
+    bad = np.argwhere(wrong(entries))
+    if len(bad) == 0:
+        return None
+    row, column = bad[0] if places is None else places[bad[0, 0]]
+    where = f"row {row}, column {column if names is None else repr(names[column])}"
+    return entries[tuple(bad[0])], where, len(bad)
 
 
 def vector(who: str, name: str, values: Any, length: int) -> NDArray[np.float64]:
     """Return `values` as a finite float64 vector of the given length."""
     try:
-        result = np.asarray(values, dtype=np.float64)
+        result = np.asarray(values)
+        if result.dtype.kind not in "biufO":
+            raise TypeError
+        result = result.astype(np.float64, copy=False)
     except (TypeError, ValueError):
         raise InputTypeError(
             sentence(who, f"{name} must be {length} numbers", show(values))
@@ -279,7 +304,7 @@ def memory_limit(who: str, value: Any) -> int | None:
         value = float(match[1]) * _UNITS[match[2].lower()]
     elif value is None:
         raise InputTypeError(sentence(who, must, "None", 'Leave it out, or say "auto".'))
-    return int(number(who, "memory_limit", value, above=0))
+    return int(number(who, "memory_limit", value, least=1))
 
 
 def bytes_text(count: float) -> str:
@@ -304,5 +329,5 @@ def square_matrix(who: str, values: Any, name: str = "K") -> Array:
         )
     if matrix.dtype not in (np.float32, np.float64):
         matrix = matrix.astype(np.float64)
-    finite(who, matrix)
+    finite(who, matrix, what=name)
     return matrix

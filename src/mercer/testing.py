@@ -172,6 +172,7 @@ def check_replace(kernel: Kernel, points: Input) -> None:
 
 
 KERNEL_CHECKS: tuple[Check, ...] = (
+    check_replace,
     check_symmetry,
     check_diagonal,
     check_fast_path,
@@ -182,7 +183,6 @@ KERNEL_CHECKS: tuple[Check, ...] = (
     check_distance,
     check_nested,
     check_text,
-    check_replace,
 )
 
 

@@ -14,6 +14,7 @@ from .grams import Gram, gram
 from .kernels import Kernel
 
 EXACT = 2000  # points up to which all eigenvalues are computed
+SAMPLE = 500  # points on which the symmetry of a kernel on more points than that is checked
 
 
 @dataclass(frozen=True)
@@ -64,41 +65,53 @@ def check_kernel(
     ones by Lanczos, and rank and effective dimension are estimated.
     """
     weight = checks.number("check_kernel", "alpha", alpha, above=0)
+    tol = None if tol is None else checks.number("check_kernel", "tol", tol, least=0)
+    _check_points("check_kernel", kernel, X)
     if not isinstance(kernel, Kernel):
-        if X is not None:
-            raise InputError(sentence("check_kernel", "a matrix comes without X", "a matrix and X"))
         matrix = checks.square_matrix("check_kernel", kernel)
-        what = "The matrix"
-    else:
-        if X is None:
-            raise InputError(
-                sentence("check_kernel", "a kernel needs points X to be checked on", "no X")
-            )
-        return _certify(gram(kernel, X), _name(kernel), weight, tol)
-    return _certify(matrix, what, weight, tol)
+        return _certify(matrix, _asymmetry(matrix), "The matrix", weight, tol)
+    what = f"{kernel!r} on these points"
+    points = kernel.admit(X)
+    kernel = kernel.resolve(points)
+    # K(X, X) may be computed by halves; K(X, Y) is not, and shows whether k(x, y) = k(y, x).
+    if len(points) <= EXACT:
+        K = kernel(points, points)
+        checks.finite("check_kernel", K, what="K")
+        return _certify(K, _asymmetry(K), what, weight, tol)
+    sample = np.random.default_rng(0).permutation(len(points))[:SAMPLE]
+    some = points.take(sample)
+    return _certify(gram(kernel, points), _asymmetry(kernel(some, some)), what, weight, tol)
 
 
-def _name(kernel: Kernel) -> str:
-    return f"{kernel!r} on these points"
+def _check_points(who: str, kernel: Any, X: Any) -> None:
+    """Refuse a kernel without points, and points with a matrix that is already computed."""
+    if isinstance(kernel, Kernel) and X is None:
+        raise InputError(sentence(who, "a kernel needs points X", "no X"))
+    if not isinstance(kernel, Kernel) and X is not None:
+        must = "with points X comes a kernel, for example Gaussian()"
+        raise InputError(sentence(who, must, f"{checks.show(kernel)} and X"))
 
 
-def _certify(K: Array | Gram, what: str, alpha: float, tol: float | None) -> KernelCertificate:
+def _asymmetry(K: Array) -> float:
+    return float(np.abs(K - K.T).max(initial=0.0))
+
+
+def _certify(
+    K: Array | Gram, asymmetry: float, what: str, alpha: float, tol: float | None
+) -> KernelCertificate:
     n = K.shape[0]
     if n == 0:
         raise InputError(sentence("check_kernel", "at least one point must be given", "none"))
     precision = float(np.finfo(K.dtype).eps)
     exact = n <= EXACT
-    if exact:
-        K = (K.dense() if isinstance(K, Gram) else K).astype(np.float64)
-    asymmetry = 0.0 if isinstance(K, Gram) else float(np.abs(K - K.T).max())
-    found = _eigen((K + K.T) / 2) if exact and not isinstance(K, Gram) else _lanczos(K)
+    found = _lanczos(K) if isinstance(K, Gram) or not exact else _eigen(K.astype(np.float64))
     low, high = found.low, found.high
     entry = float(np.abs(K.diag() if isinstance(K, Gram) else K).max())
     size = max(abs(low), abs(high))
     # Entries off by a rounding each move eigenvalues by about sqrt(n) times as much.
     rounding = 32 * precision * (np.sqrt(n) * entry + size)
     tolerance = rounding if tol is None else tol * size
-    symmetric = asymmetry <= 100 * precision * max(entry, size / n)
+    symmetric = asymmetry <= max(100 * precision, 1e-12) * max(entry, size / n)
     psd = low >= -tolerance
     rank = round(float(found.weights[found.nodes > tolerance].sum()))
     kept = np.maximum(found.nodes, 0.0)
@@ -134,7 +147,7 @@ class _Spectrum:
 
 
 def _eigen(K: Array) -> _Spectrum:
-    values, vectors = scipy.linalg.eigh(K)
+    values, vectors = scipy.linalg.eigh((K + K.T) / 2)
     return _Spectrum(float(values[0]), float(values[-1]), vectors[:, 0], values, np.ones(len(K)))
 
 
@@ -171,6 +184,8 @@ def _lanczos(K: Array | Gram) -> _Spectrum:
         product = K @ v
         if not isinstance(K, Gram):
             product = (product + v @ K) / 2
+        if not np.all(np.isfinite(product)):
+            raise InputError(sentence("check_kernel", "K must be finite", "overflow or NaN"))
         return np.asarray(product, dtype=np.float64)
 
     random = np.random.default_rng(0)
@@ -315,6 +330,7 @@ def alignment(kernel: Any, y: Any, X: Any = None, *, centered: bool = True) -> f
     centered: centre both first (Cortes, Mohri, Rostamizadeh, "Algorithms for learning kernels based
     on centered alignment", 2012); False is Cristianini's original.
     """
+    _check_points("alignment", kernel, X)
     K = gram(kernel, X).dense() if isinstance(kernel, Kernel) else kernel
     K = checks.square_matrix("alignment", K).astype(np.float64)
     L = _target(y, len(K))
@@ -335,6 +351,8 @@ def _target(y: Any, n: int) -> Array:
     if values.shape != (n,):
         must = f"y must be {n} labels or numbers, or an {n} x {n} matrix"
         raise InputError(sentence("alignment", must, f"shape {values.shape}"))
+    if values.dtype.kind in "fc":
+        values = checks.vector("alignment", "y", values, n)
     classes, codes = np.unique(values, return_inverse=True)
     if len(classes) == 2:
         signs = 2.0 * codes - 1.0

@@ -10,8 +10,8 @@ import numpy as np
 from ..checks import Array, InputError, sentence
 from ..kernels.base import Kernel
 from ..monitor import Monitor
-from .blocks import tile
 from .kinds import Gram, TiledGram
+from .native import tile
 from .plan import Plan
 from .sinks import Sink
 from .views import View
@@ -47,7 +47,8 @@ class GramFamily:
         for start in range(0, self.shape[0], step):
             rows = slice(start, min(start + step, self.shape[0]))
             self.monitor.report("kernels", start / self.shape[0])
-            yield rows, tile(self.kernels, self.left.take(rows), self.right, self.dtype)
+            left = self.left.take(rows)
+            yield rows, tile(self.kernels, left, self.right, self.dtype, self.monitor)
 
     def reduce(self, sinks: Sequence[Sink]) -> list[Any]:
         """Return what each sink makes of its kernel's bands, in one pass over the points."""

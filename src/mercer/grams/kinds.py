@@ -15,7 +15,8 @@ from ..inputs import Input, RowBlocks, Rows
 from ..kernels.base import Kernel
 from ..kernels.pairs import Diagonal, broadcast
 from ..monitor import Monitor
-from .blocks import BlockPairs, tile
+from .blocks import BlockPairs
+from .native import NativeTile, program_of, tile
 from .plan import Plan
 from .sinks import Multiply, Sink
 from .views import Side, View, sparse_product
@@ -33,6 +34,7 @@ class Explanation:
     bytes: int
     band_rows: int
     statistics: tuple[str, ...]
+    numpy: tuple[str, ...]
 
     def __str__(self) -> str:
         lines = [
@@ -40,7 +42,8 @@ class Explanation:
             f"  {self.kind}: {self.reason}",
             f"  bands of {self.band_rows} rows; {self.bytes} bytes beyond the inputs",
         ]
-        return "\n".join(lines + [f"  computes {text} (NumPy)" for text in self.statistics])
+        lines += [f"  native: {text}" for text in self.statistics]
+        return "\n".join(lines + [f"  NumPy: {text}" for text in self.numpy])
 
 
 class Gram(ABC):
@@ -166,15 +169,18 @@ class _Computed(Gram):
         return type(self)(self.kernel, left, right, self.plan, self.dtype, self.monitor)
 
     def explain(self) -> Explanation:
+        program = program_of(self.kernel, self.left)
+        if program is not None:
+            return explanation(self.kernel, self, program.statistics, program.externals)
         used: list[str] = []
         if self.shape[0] and self.shape[1]:
             pairs = BlockPairs(self.left.take(slice(0, 1)), self.right.take(slice(0, 1)))
             self.kernel.profile(pairs)
             used = pairs.used()
-        return explanation(self.kernel, self, used)
+        return explanation(self.kernel, self, [], used)
 
 
-def explanation(kernel: Kernel, gram: Gram, used: list[str]) -> Explanation:
+def explanation(kernel: Kernel, gram: Gram, native: list[str], numpy: list[str]) -> Explanation:
     """Return the explanation of a planned Gram."""
     plan = gram.plan
     return Explanation(
@@ -185,7 +191,8 @@ def explanation(kernel: Kernel, gram: Gram, used: list[str]) -> Explanation:
         plan.reason,
         plan.bytes,
         plan.band_rows,
-        tuple(used),
+        tuple(native),
+        tuple(numpy),
     )
 
 
@@ -193,8 +200,28 @@ class TiledGram(_Computed):
     """K computed anew whenever a block of it is needed."""
 
     def tile(self, rows: Rows, columns: Rows) -> Array:
-        left, right = self.left.take(rows), self.right.take(columns)
-        return tile([self.kernel], left, right, self.dtype)[0]
+        everything = isinstance(columns, slice) and columns == slice(None)
+        right = self.right if everything else self.right.take(columns)
+        return tile([self.kernel], self.left.take(rows), right, self.dtype, self.monitor)[0]
+
+    def _whole(self) -> NativeTile | None:
+        """Return the whole matrix as one native job, where no part of it is left to NumPy."""
+        program = program_of(self.kernel, self.left)
+        if program is None or program.recorder.externals:
+            return None
+        return NativeTile(program, self.left, self.right, self.dtype)
+
+    def dense(self) -> Array:
+        whole = self._whole()
+        return super().dense() if whole is None else whole.store(self.monitor)
+
+    def reduce(self, sink: Sink) -> Any:
+        whole = self._whole() if isinstance(sink, Multiply) else None
+        if whole is None or not isinstance(sink, Multiply):
+            return super().reduce(sink)
+        sink.start(self.shape, self.dtype)
+        sink.put(whole.multiply(sink.V, self.monitor))
+        return sink.result()
 
 
 class StoredGram(_Computed):
@@ -257,7 +284,9 @@ class FeaturesGram(_Computed):
     def explain(self) -> Explanation:
         maps = self._maps()[0]
         what = "sparse" if scipy.sparse.issparse(maps) else "dense"
-        return explanation(self.kernel, self, [f"an exact map, {maps.shape[1]} {what} features"])
+        return explanation(
+            self.kernel, self, [], [f"an exact map, {maps.shape[1]} {what} features"]
+        )
 
 
 class BlocksGram(Gram):
@@ -285,7 +314,8 @@ class BlocksGram(Gram):
         tiles = []
         for block in _blocks(right):
             side = Side(block)
-            tiles += tile([self.kernel], View(Side(part, side)), View(side), self.dtype)
+            left, right = View(Side(part, side)), View(side)
+            tiles += tile([self.kernel], left, right, self.dtype, self.monitor)
         return np.hstack(tiles)
 
     def tile(self, rows: Rows, columns: Rows) -> Array:
@@ -312,7 +342,7 @@ class BlocksGram(Gram):
         return BlocksGram(self.kernel, left, right, self.plan, self.dtype, self.monitor)
 
     def explain(self) -> Explanation:
-        return explanation(self.kernel, self, [])
+        return explanation(self.kernel, self, [], [])
 
 
 def _blocks(points: Input) -> Iterator[Input]:

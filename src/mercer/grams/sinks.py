@@ -53,6 +53,10 @@ class Multiply(Sink):
     def take(self, rows: slice, band: Array) -> None:
         self._out[rows] = band @ self.V
 
+    def put(self, product: Array) -> None:
+        """Use K V, where the whole product was computed at once."""
+        self._out[:] = product
+
     def result(self) -> Array:
         return self._out
 
@@ -119,7 +123,7 @@ class TopK(Sink):
         return self._indices, self._values
 
 
-class Sums(Sink):
+class Sums(Multiply):
     """Row sums by group of columns: S[i, g] = sum of w_j K[i, j] over the j in group g."""
 
     def __init__(self, groups: Any, n_groups: int, weights: Any = None) -> None:
@@ -139,11 +143,5 @@ class Sums(Sink):
         if self.weights is not None:
             weights = checks.vector("Sums", "weights", self.weights, shape[1])
         indicator[np.arange(shape[1]), labels] = weights
-        self._multiply = Multiply(indicator)
-        self._multiply.start(shape, np.float64)
-
-    def take(self, rows: slice, band: Array) -> None:
-        self._multiply.take(rows, band)
-
-    def result(self) -> Array:
-        return self._multiply.result()
+        self.V = indicator
+        super().start(shape, dtype)

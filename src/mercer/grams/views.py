@@ -98,6 +98,15 @@ class View:
 
     def __init__(self, side: Side, rows: Rows | None = None) -> None:
         self.side, self.rows = side, rows
+        self._known: dict[Any, Any] = {}
+
+    def once(self, key: Any, compute: Callable[[], Any]) -> Any:
+        """Return what is kept for these rows: with the side if they are all, else with the view."""
+        if self.rows is None:
+            return self.side.once(key, compute)
+        if key not in self._known:
+            self._known[key] = compute()
+        return self._known[key]
 
     def __len__(self) -> int:
         return len(self.side.points) if self.rows is None else len(self._index())
@@ -124,7 +133,9 @@ class View:
         return self.side.points if self.rows is None else self.side.points.take(self.rows)
 
     def child(self, key: Any, change: Callable[[Input], Input]) -> View:
-        return View(self.side.child(key, change), self.rows)
+        """Return the same rows through a change of representation."""
+        made: View = self.once(("view", key), lambda: View(self.side.child(key, change), self.rows))
+        return made
 
     @property
     def is_sparse(self) -> bool:

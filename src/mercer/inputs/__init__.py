@@ -4,6 +4,7 @@
 or `RowBlocks`. A *domain* is a set of words for what a kernel takes; see `DOMAINS`.
 """
 
+from .blocks import RowBlocks
 from .convert import as_input, register_blocks
 from .kinds import (
     ANY,
@@ -21,7 +22,6 @@ from .kinds import (
     Input,
     Matrix,
     Objects,
-    RowBlocks,
     Rows,
     category_codes,
     domain_text,

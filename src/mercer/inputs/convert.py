@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import scipy.sparse
 
 from .. import checks
 from ..checks import Array, InputError, InputTypeError, sentence
+from .blocks import RowBlocks
 from .kinds import (
     ANY,
     FRAME,
@@ -21,7 +22,6 @@ from .kinds import (
     Input,
     Matrix,
     Objects,
-    RowBlocks,
     category_codes,
     domain_text,
 )
@@ -37,6 +37,9 @@ def register_blocks(matches: Callable[[Any], bool], adapt: Callable[[Any], RowBl
 def as_input(X: Any, domain: frozenset[str] = ANY, who: str = "X") -> Input:
     """Return X as the kind of input that the domain takes, checked; else say what must hold."""
     if isinstance(X, RowBlocks):
+        if domain == GRAM:
+            must = "a precomputed Gram must be one matrix (a memory map will do)"
+            raise InputTypeError(sentence(who, must, "row blocks"))
         return X.converted(lambda block, where: as_input(block, domain, where))
     if isinstance(X, Input):
         return X
@@ -61,7 +64,7 @@ def _from_array(X: Array, domain: frozenset[str], who: str) -> Input:
     if X.ndim == 1 and X.dtype.kind in "OUS" and domain & OBJECT_DOMAINS:
         return _objects(X, domain, who)
     if X.ndim == 2 and X.dtype.kind in "OUS" and "categories" in domain:
-        columns = [_category_column(X[:, j]) for j in range(X.shape[1])]
+        columns = [category_codes(X[:, j], f"{who} column {j}") for j in range(X.shape[1])]
         values = np.column_stack(columns) if columns else np.empty(X.shape)
         return Matrix(values).check(who)
     return _matrix(X, domain, who)
@@ -69,7 +72,10 @@ def _from_array(X: Array, domain: frozenset[str], who: str) -> Input:
 
 def _from_sequence(X: Sequence[Any], domain: frozenset[str], who: str) -> Input:
     if not domain & OBJECT_DOMAINS:
-        return _from_array(_rows_array(X, who), domain, who)
+        rows = _rows_array(X, who)
+        if rows.dtype.kind in "US" and "categories" in domain:
+            rows = np.array(X, dtype=object)  # numbers among words stay numbers
+        return _from_array(rows, domain, who)
     if domain & ROWS and len(X) and _is_row(X[0]) and not isinstance(X[0], str):
         return _matrix(_rows_array(X, who), domain, who)
     return _objects(X, domain, who)
@@ -78,7 +84,11 @@ def _from_sequence(X: Sequence[Any], domain: frozenset[str], who: str) -> Input:
 def _from_frame(X: Any, domain: frozenset[str], who: str) -> Input:
     import narwhals.stable.v2 as narwhals
 
-    native = narwhals.from_native(X, eager_only=True, allow_series=True, pass_through=True)
+    try:
+        native = narwhals.from_native(X, eager_only=True, allow_series=True, pass_through=True)
+    except narwhals.exceptions.DuplicateError:
+        must = "every column of X must have a name of its own"
+        raise InputError(sentence(who, must, f"columns {', '.join(map(str, X.columns))}")) from None
     if isinstance(native, narwhals.Series):
         return _from_sequence(native.to_list(), domain, who)
     if isinstance(native, narwhals.DataFrame):
@@ -90,7 +100,7 @@ def _from_frame(X: Any, domain: frozenset[str], who: str) -> Input:
             return Frame(X).matrix(native.columns, who, codes=codes)
         if len(native.columns) == 1:
             return Frame(X).on(native.columns[0], domain, who)
-    elif hasattr(X, "__len__") and hasattr(X, "__getitem__"):
+    elif hasattr(X, "__len__") and hasattr(X, "__getitem__") and not isinstance(X, Mapping):
         if hasattr(X, "__array__") and domain & ROWS:
             return _from_array(np.asarray(X), domain, who)
         return _from_sequence([X[i] for i in range(len(X))], domain, who)
@@ -111,10 +121,16 @@ def _rows_array(X: Sequence[Any], who: str) -> Array:
     try:
         return np.asarray(X)
     except ValueError:
-        widths = [len(row) if hasattr(row, "__len__") else 0 for row in X]
-        odd = next(i for i, width in enumerate(widths) if width != widths[0])
-        must = f"every row of X must have {widths[0]} numbers"
-        raise InputError(sentence(who, must, f"{widths[odd]} in row {odd}")) from None
+        for index, row in enumerate(X):
+            if not isinstance(row, list | tuple | np.ndarray):
+                got = f"{checks.show(row)} ({type(row).__name__}) at index {index}"
+                raise InputTypeError(sentence(who, "every row of X must be a list", got)) from None
+            if len(row) != len(X[0]):
+                must = f"every row of X must have {len(X[0])} numbers"
+                raise InputError(sentence(who, must, f"{len(row)} in row {index}")) from None
+        raise InputTypeError(
+            sentence(who, "X must be rows of numbers", "rows of items of different lengths")
+        ) from None
 
 
 def _matrix(X: Any, domain: frozenset[str], who: str) -> Matrix:
@@ -127,15 +143,30 @@ def _matrix(X: Any, domain: frozenset[str], who: str) -> Matrix:
         raise InputTypeError(sentence(who, must, got, hint))
     if X.dtype.kind == "c":
         raise InputTypeError(sentence(who, "X must be real. Complex data not supported", X.dtype))
-    if X.dtype.kind not in "biuf":
-        try:
-            X = X.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            hint = "Numbers only; for strings, sets and graphs choose a kernel made for them."
-            raise InputTypeError(
-                sentence(who, "X must be rows of numbers", f"dtype {X.dtype} ({error})", hint)
-            ) from None
-    return Matrix(X).check(who)
+    return Matrix(X if X.dtype.kind in "biuf" else _as_numbers(X, who)).check(who)
+
+
+def _as_numbers(X: Array, who: str) -> Array:
+    """Return an array of objects or words as numbers, or name the first entry that is none."""
+    hint = "Numbers only; for strings, sets and graphs choose a kernel made for them."
+    if X.dtype.kind not in "OUS":
+        raise InputTypeError(sentence(who, "X must be rows of numbers", f"dtype {X.dtype}", hint))
+    try:
+        return X.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        place = next(place for place, entry in np.ndenumerate(X) if not _is_number(entry))
+        where = f"row {place[0]}, column {place[1]}" if X.ndim == 2 else f"index {place[0]}"
+        why = "" if isinstance(X[place], str) else f" ({error})"
+        got = f"{checks.show(X[place])} in {where}{why}"
+        raise InputTypeError(sentence(who, "X must be rows of numbers", got, hint)) from None
+
+
+def _is_number(entry: Any) -> bool:
+    try:
+        np.array(entry, dtype=object).astype(np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _objects(X: Iterable[Any], domain: frozenset[str], who: str) -> Objects:
@@ -145,17 +176,7 @@ def _objects(X: Iterable[Any], domain: frozenset[str], who: str) -> Objects:
 
 
 def _gram_rows(X: Any, who: str) -> GramRows:
-    values = np.asarray(X.todense() if scipy.sparse.issparse(X) else X)
-    if values.ndim != 2 or values.dtype.kind not in "biuf":
-        must = "X must be a 2-D Gram matrix of numbers, one column a training point"
-        raise InputError(sentence(who, must, f"shape {values.shape} of {values.dtype}"))
-    checks.finite(who, values)
+    rows = as_input(X, ROWS, who)
+    values = rows.dense() if isinstance(rows, Matrix) else np.asarray(rows.raw)
     square = values.shape[0] == values.shape[1]
     return GramRows(values, np.arange(len(values)) if square else None)
-
-
-def _category_column(column: Array) -> Array:
-    try:
-        return column.astype(np.float64)
-    except (TypeError, ValueError):
-        return category_codes(column)

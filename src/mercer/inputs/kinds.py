@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -139,25 +140,11 @@ class Matrix(Input):
     def check(self, who: str) -> Matrix:
         """Refuse wrong shapes and entries that are not finite."""
         if self.values.ndim != 2:
-            hint = "Reshape one column with X.reshape(-1, 1), one row with X.reshape(1, -1)."
+            hint = "Reshape your data: one column with X.reshape(-1, 1), one row with (1, -1)."
             raise InputError(
                 sentence(who, "X must be 2-D, one row a point", f"shape {self.values.shape}", hint)
             )
-        if self.is_sparse:
-            coordinates = self.values.tocoo()
-            bad = ~np.isfinite(coordinates.data)
-            if bad.any() and not checks.assume_finite():
-                first = int(np.flatnonzero(bad)[0])
-                where = f"row {coordinates.row[first]}, column {coordinates.col[first]}"
-                raise InputError(
-                    sentence(
-                        who,
-                        "X must have finite numbers only",
-                        f"{coordinates.data[first]} in {where}",
-                    )
-                )
-        else:
-            checks.finite(who, self.values, self.names)
+        checks.finite(who, self.values, self.names)
         return self
 
 
@@ -197,7 +184,7 @@ class Frame(Input):
         return self.frame.to_native()
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> tuple[Any, ...]:
         return tuple(self.frame.columns)
 
     def __len__(self) -> int:
@@ -215,16 +202,17 @@ class Frame(Input):
                 raise InputError(
                     sentence(who, f"{domain_text(domain)} come from one column", f"{names}")
                 )
-            column = Objects(self.frame[names[0]].to_list())
+            column = Objects(self.frame.get_column(names[0]).to_list())
             checks.items(f"{who} column {names[0]!r}", column.items, domain)
             return column
         return self.matrix(names, who, codes="categories" in domain)
 
-    def _name(self, column: str | int, who: str) -> str:
+    def _name(self, column: str | int, who: str) -> Any:
         if isinstance(column, int) and -len(self.names) <= column < len(self.names):
             return self.names[column]
-        if column in self.names:
-            return str(column)
+        by_text = {str(name): name for name in self.names}  # pandas may have numbers for names
+        if str(column) in by_text:
+            return by_text[str(column)]
         raise InputError(
             sentence(
                 who,
@@ -234,24 +222,24 @@ class Frame(Input):
             )
         )
 
-    def matrix(self, names: Sequence[str], who: str, codes: bool = False) -> Matrix:
+    def matrix(self, names: Sequence[Any], who: str, codes: bool = False) -> Matrix:
         """Return columns as numbers; with `codes`, other columns as category codes."""
         columns = [self._numbers(name, who, codes) for name in names]
         dtype = np.result_type(*(column.dtype for column in columns)) if columns else np.float64
         values = np.empty((len(self), len(names)), dtype=dtype)
         for index, column in enumerate(columns):
             values[:, index] = column
-        return Matrix(values, names).check(who)
+        return Matrix(values, [str(name) for name in names]).check(who)
 
-    def _numbers(self, name: str, who: str, codes: bool) -> Array:
-        column = self.frame[name]
+    def _numbers(self, name: Any, who: str, codes: bool) -> Array:
+        column = self.frame.get_column(name)
         if column.dtype.is_numeric() or str(column.dtype) == "Boolean":
             values = np.asarray(column.to_numpy())
             if values.dtype.kind == "O":  # a nullable column: missing values become NaN
-                values = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+                values = np.array(_present(column), dtype=np.float64)
             return values.astype(_float_type(values.dtype), copy=False)
         if codes:
-            return category_codes(column.to_list())
+            return category_codes(_present(column), f"{who} column {name!r}")
         raise InputTypeError(
             sentence(
                 who,
@@ -285,125 +273,41 @@ class GramRows(Input):
         return GramRows(self.values[rows], None if self.columns is None else self.columns[rows])
 
 
-class RowBlocks(Input):
-    """Points that arrive in blocks: arrays in a list, a memory map cut up, files, a cluster.
-
-    `source` is a sequence of blocks, or a function that returns a fresh iterator over them.
-    Every pass over the data runs through the source once; only `take` keeps rows.
-    """
-
-    kind = "row blocks"
-
-    def __init__(
-        self,
-        source: Sequence[Any] | Callable[[], Iterable[Any]],
-        lengths: Sequence[int] | None = None,
-        convert: Callable[[Any, str], Input] | None = None,
-    ) -> None:
-        self.source = source
-        self._lengths = None if lengths is None else tuple(lengths)
-        self._convert = convert or (lambda block, who: Matrix(block).check(who))
-
-    @classmethod
-    def split(cls, values: Any, rows: int) -> RowBlocks:
-        """Return an array or memory map as blocks of at most `rows` rows, read on demand."""
-        size = checks.whole("RowBlocks", "rows", rows, least=1)
-        starts = range(0, len(values), size)
-        lengths = [min(size, len(values) - start) for start in starts]
-        return cls(lambda: (values[start : start + size] for start in starts), lengths=lengths)
-
-    @property
-    def raw(self) -> RowBlocks:
-        return self
-
-    @property
-    def lengths(self) -> tuple[int, ...]:
-        if self._lengths is None:
-            self._lengths = tuple(len(block) for block in self.blocks())
-        return self._lengths
-
-    def __len__(self) -> int:
-        return sum(self.lengths)
-
-    def blocks(self) -> Iterator[Input]:
-        """Yield every block as an input, checked."""
-        blocks = self.source() if callable(self.source) else self.source
-        width: int | None = None
-        for index, block in enumerate(blocks):
-            item = self._convert(block, f"RowBlocks block {index}")
-            if isinstance(item, Matrix):
-                if width is not None and item.n_columns != width:
-                    raise InputError(
-                        sentence(
-                            f"RowBlocks block {index}",
-                            f"every block must have {width} columns",
-                            f"{item.n_columns}",
-                        )
-                    )
-                width = item.n_columns
-            yield item
-
-    def converted(self, convert: Callable[[Any, str], Input]) -> RowBlocks:
-        """Return the same blocks, each read by the given conversion."""
-        return RowBlocks(self.source, self._lengths, convert)
-
-    def mapped(self, change: Callable[[Input], Input]) -> RowBlocks:
-        """Return the blocks with a change applied to each as it passes."""
-        return self.converted(lambda block, who: change(self._convert(block, who)))
-
-    def take(self, rows: Rows) -> Input:
-        index = np.arange(len(self))[rows]
-        parts, order, start = [], [], 0
-        for block in self.blocks():
-            inside = np.flatnonzero((index >= start) & (index < start + len(block)))
-            if len(inside):
-                parts.append(block.take(index[inside] - start))
-                order.append(inside)
-            start += len(block)
-        if not parts:
-            return next(self.blocks()).take(np.arange(0))
-        return concatenate(parts).take(np.argsort(np.concatenate(order), kind="stable"))
-
-    def on(self, columns: Columns, domain: frozenset[str], who: str) -> RowBlocks:
-        return self.mapped(lambda block: block.on(columns, domain, who))
-
-
-def concatenate(parts: Sequence[Input]) -> Input:
-    """Return several inputs of one kind as one."""
-    first = parts[0]
-    if len(parts) == 1:
-        return first
-    if isinstance(first, Matrix):
-        values = [part.values for part in parts if isinstance(part, Matrix)]
-        if first.is_sparse:
-            return Matrix(scipy.sparse.vstack(values, format="csr"), first.names)
-        return Matrix(np.concatenate(values), first.names)
-    if isinstance(first, Frame):
-        import narwhals.stable.v2 as narwhals
-
-        frames = [part.frame for part in parts if isinstance(part, Frame)]
-        return Frame(narwhals.concat(frames).to_native())
-    return Objects([item for part in parts for item in part.raw])
-
-
 def _float_type(dtype: Any) -> type[np.floating[Any]]:
     return np.float32 if dtype in (np.float16, np.float32) else np.float64
 
 
-def category_codes(values: Iterable[Any]) -> Array:
-    """Return a number for every category that depends on nothing but its text.
+def _present(column: Any) -> list[Any]:
+    """Return the values of a column of a frame, None for the missing ones, whatever they were."""
+    pairs = zip(column.to_list(), column.is_null().to_list(), strict=True)
+    return [None if missing else value for value, missing in pairs]
 
-    Two categories share a number with probability 2**-53, so train and test need no common table.
-    A missing value becomes NaN, which the check of the matrix then names.
+
+def category_codes(values: Iterable[Any], who: str) -> Array:
+    """Return a number for every category that depends on nothing but itself.
+
+    A number is its own code; for anything else it is a hash of the text. Two categories share a
+    code with probability 2**-53, so train and test need no common table. A missing value becomes
+    NaN, which the check of the matrix then names.
     """
+    items = list(values)
+    codes = np.empty(len(items))
     known: dict[Any, float] = {}
-    codes = []
-    for value in values:
-        if value is None or value != value:
-            codes.append(np.nan)
-            continue
-        if value not in known:
-            digest = hashlib.blake2b(str(value).encode(), digest_size=8).digest()
-            known[value] = float(int.from_bytes(digest, "little") >> 11)
-        codes.append(known[value])
-    return np.array(codes, dtype=np.float64)
+    for index, value in enumerate(items):
+        try:
+            if value not in known:
+                known[value] = _code(value)
+        except TypeError:
+            must = "a category given as an argument must be a string, a number or hashable"
+            got = f"{checks.show(value)} ({type(value).__name__}) in row {index}"
+            raise InputTypeError(sentence(who, must, got)) from None
+        codes[index] = known[value]
+    return codes
+
+
+def _code(value: Any) -> float:
+    if isinstance(value, numbers.Real | np.bool_):
+        return float(value)
+    missing = not isinstance(value, str) and str(value) in ("None", "<NA>", "NaT")  # as pandas does
+    digest = hashlib.blake2b(str(value).encode(), digest_size=8).digest()
+    return np.nan if missing else float(int.from_bytes(digest, "little") >> 11)

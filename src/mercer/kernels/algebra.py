@@ -43,6 +43,7 @@ class Constant(Kernel):
         return np.full((len(points), 1), np.sqrt(self.c))
 
 
+HIGHEST = 1000  # power: beyond it, k is 0, 1 or infinite, and its map has no size
 _NEGATIVE = "A negative coefficient breaks the Mercer property: K would have negative eigenvalues."
 
 
@@ -51,7 +52,7 @@ def as_kernel(value: Any) -> Kernel:
     if isinstance(value, Kernel):
         return value
     if isinstance(value, numbers.Real):
-        return Constant(float(value))
+        return Constant(value)  # type: ignore[arg-type]
     raise checks.InputTypeError(
         sentence("kernel", "kernels combine with kernels and numbers", checks.show(value))
     )
@@ -92,7 +93,8 @@ class _Terms(Kernel):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         params: dict[str, Any] = {f"k{index}": term for index, term in enumerate(self.terms, 1)}
         for index, term in enumerate(self.terms, 1) if deep else ():
-            inner = {"coef": 1.0} | term.get_params()
+            coef = term.coef if isinstance(term, Scaled) else 1.0
+            inner = term.get_params() | {"coef": coef}
             params |= {f"k{index}__{key}": value for key, value in inner.items()}
         return params
 
@@ -112,9 +114,9 @@ class _Terms(Kernel):
                 terms[head] = as_kernel(value)
         for head, inner in nested.items():
             term = terms[head]
-            if "coef" in inner and not isinstance(term, Scaled):
-                term = Scaled(term)
-            terms[head] = term.replace(**inner)
+            coef = 1.0 if isinstance(term, Scaled) else inner.pop("coef", 1.0)
+            term = term.replace(**inner)
+            terms[head] = term if coef == 1.0 else Scaled(term, coef)
         return type(self)(tuple(terms.values()))
 
     def spec(self) -> dict[str, Any]:
@@ -152,7 +154,7 @@ class Sum(_Terms):
         return cls((left, right))
 
     def profile(self, pairs: Pairs) -> Any:
-        return reduce(lambda total, term: total + term.profile(pairs), self.terms, 0.0)
+        return reduce(lambda total, term: total + pairs.value(term), self.terms, 0.0)
 
     def __repr__(self) -> str:
         first, *rest = self.terms
@@ -182,7 +184,7 @@ class Product(_Terms):
         return cls((left, right))
 
     def profile(self, pairs: Pairs) -> Any:
-        return reduce(lambda total, term: total * term.profile(pairs), self.terms, 1.0)
+        return reduce(lambda total, term: total * pairs.value(term), self.terms, 1.0)
 
     def __repr__(self) -> str:
         first, *rest = self.terms
@@ -208,7 +210,7 @@ def tensor(left: Any, right: Any) -> Any:
 
 
 @dataclass(frozen=True, repr=False)
-class Around(Kernel):
+class Around(Kernel, abstract=True):
     """A kernel around one other kernel, whose parameters show through."""
 
     inner: Kernel
@@ -272,7 +274,7 @@ class Scaled(Around):
         super().__post_init__()
 
     def profile(self, pairs: Pairs) -> Any:
-        return self.coef * self.inner.profile(pairs)
+        return self.coef * pairs.value(self.inner)
 
     def expand(self, points: Input, basis: Basis) -> Any:
         return super().expand(points, basis) * np.sqrt(self.coef)
@@ -297,11 +299,12 @@ class Power(Around):
         value = checks.whole("kernel", "an exponent", value, least=1, advice=reason)
         if isinstance(inner, Power):
             value, inner = value * inner.exponent, inner.inner
+        checks.whole("kernel", "an exponent", value, least=1, most=HIGHEST)
         self._set(exponent=value, inner=inner)
         super().__post_init__()
 
     def profile(self, pairs: Pairs) -> Any:
-        return self.inner.profile(pairs) ** self.exponent
+        return pairs.value(self.inner) ** self.exponent
 
     def _basis(self, points: Input) -> Basis | None:
         inner = self.inner._basis(points)
@@ -319,7 +322,7 @@ class Exp(Around):
     """k(x, y) = exp(inner(x, y)), the limit of sums of powers."""
 
     def profile(self, pairs: Pairs) -> Any:
-        return np.exp(self.inner.profile(pairs))
+        return np.exp(pairs.value(self.inner))
 
     def _basis(self, points: Input) -> None:
         return None

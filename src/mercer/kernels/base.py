@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from dataclasses import replace as replace_fields
 from typing import Any, ClassVar, Self
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import checks
 from ..checks import Array, InputError, KernelError, sentence
-from ..inputs import ANY, Input, Matrix, as_input
+from ..inputs import ANY, Input, Matrix, RowBlocks, as_input
 from .pairs import Diagonal, Pairs, broadcast, evaluate_definition
 from .parameters import data_bandwidth
 
@@ -57,7 +57,7 @@ class Kernel:
     precedence: ClassVar[int] = 4  # of its text: 1 sum, 2 product, 3 power, 4 call
     __array_ufunc__ = None  # so that NumPy numbers leave `2.0 * kernel` to the kernel
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, *, abstract: bool = False, **options: Any) -> None:
         super().__init_subclass__(**options)
         known = registry.get(cls.__name__)
         ours = known is not None and known.__module__.startswith("mercer.")
@@ -67,7 +67,7 @@ class Kernel:
                     cls.__name__, "a kernel's name must be its own", "the name of a mercer kernel"
                 )
             )
-        if not cls.__name__.startswith("_"):
+        if not (abstract or cls.__name__.startswith("_")):
             registry[cls.__name__] = cls
 
     # --- what it computes -------------------------------------------------------------------
@@ -112,7 +112,7 @@ class Kernel:
 
     def basis(self, X: Any) -> Basis | None:
         """Return what `features` needs to agree between X and new points; None: no finite map."""
-        return self._basis(as_input(X, self.domain, self.name))
+        return self.require_resolved()._basis(as_input(X, self.domain, self.name))
 
     def _basis(self, points: Input) -> Basis | None:
         return None
@@ -130,8 +130,8 @@ class Kernel:
 
         To map new points into the same columns, hand in `basis=kernel.basis(X_train)`.
         """
-        points = self.admit(X)
-        basis = self.require_resolved().basis(points) if basis is None else basis
+        points = self.require_resolved().admit(X)
+        basis = self.basis(points) if basis is None else basis
         if basis is None:
             raise KernelError(
                 sentence(
@@ -164,10 +164,13 @@ class Kernel:
     def admit(self, X: Any) -> Input:
         """Return X as the input this kernel takes, or say what must hold."""
         points = as_input(X, self.domain, self.name)
-        if self.needs_nonnegative():
-            for node, seen in self.walk(points):
-                if node.nonnegative and isinstance(seen, Matrix):
-                    checks.nonnegative(node.name, seen.entries(), seen.names)
+        if not self.needs_nonnegative():
+            return points
+        if isinstance(points, RowBlocks):
+            return points.mapped(self.admit)
+        for node, seen in self.walk(points):
+            if node.nonnegative and isinstance(seen, Matrix):
+                checks.nonnegative(node.name, seen.values, seen.names)
         return points
 
     def needs_nonnegative(self) -> bool:
@@ -233,7 +236,10 @@ class Kernel:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return parameters by name; those of terms as k1__name (scikit-learn's convention)."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        if not is_dataclass(self):
+            must, hint = "a kernel must be a frozen dataclass", "Write @dataclass(frozen=True)."
+            raise KernelError(sentence(self.name, must, "a plain class", hint))
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def replace(self, **changes: Any) -> Kernel:
         """Return a new kernel with other parameters; nested names as in `get_params`."""

@@ -13,7 +13,7 @@ from ..inputs import Input
 from .base import Basis, Kernel
 
 
-class CountKernel(Kernel):
+class CountKernel(Kernel, abstract=True):
     """k(x, y) = sum_t n_t(x) n_t(y) over tokens t; a subclass says what is counted.
 
     The explicit map makes a Gram matrix one sparse product, and linear in the number of points
@@ -23,6 +23,10 @@ class CountKernel(Kernel):
     @abstractmethod
     def counts(self, x: Any) -> Mapping[Hashable, float]:
         """Return n_t(x) of every token t that x has."""
+
+    def pair(self, x: Any, y: Any) -> float:
+        theirs = self.counts(y)
+        return float(sum(n * theirs.get(token, 0) for token, n in self.counts(x).items()))
 
     def _basis(self, points: Input) -> Basis:
         tokens = {token for x in points.raw for token in self.counts(x)}

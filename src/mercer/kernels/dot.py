@@ -13,7 +13,7 @@ import scipy.sparse
 from .. import checks
 from ..checks import Array
 from ..inputs import ROWS, Input
-from .algebra import tensor
+from .algebra import HIGHEST, tensor
 from .base import Basis, Kernel
 from .pairs import DOT, Pairs, as_matrix
 from .parameters import one_bandwidth
@@ -55,7 +55,7 @@ class Polynomial(Kernel):
             "A negative coef0 breaks the Mercer property: the map would need an imaginary part."
         )
         self._set(
-            degree=checks.whole("Polynomial", "degree", self.degree, least=1),
+            degree=checks.whole("Polynomial", "degree", self.degree, least=1, most=HIGHEST),
             gamma=one_bandwidth("Polynomial", "gamma", self.gamma),
             coef0=checks.number("Polynomial", "coef0", self.coef0, least=0, advice=reason),
         )

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -66,11 +67,12 @@ class _Reader:
         self.index = self.depth = 0
 
     def _tokens(self) -> list[_Token]:
-        found, position = [], 0
-        while self.text[position:].strip():
+        found, position, end = [], 0, len(self.text.rstrip())
+        while position < end:
             match = _TOKEN.match(self.text, position)
             if match is None:
-                position += len(self.text[position:]) - len(self.text[position:].lstrip())
+                while self.text[position].isspace():
+                    position += 1
                 raise ParseError(self.text, position, f"unexpected {self.text[position]!r}")
             kind = str(match.lastgroup)
             found.append(_Token(kind, match[kind], match.start(kind)))
@@ -104,29 +106,46 @@ class _Reader:
             raise self.fail(f"unexpected {self.tokens[self.index].value!r}")
         if not isinstance(result, Kernel):
             raise self.fail("expected a kernel, found a number", self.tokens[0])
+        if _depth(result) > _DEPTH:
+            raise self.too_deep(self.tokens[0])
         return result
 
-    def expression(self) -> Any:
+    def too_deep(self, token: _Token | None = None) -> ParseError:
+        return self.fail(f"expressions may be nested {_DEPTH} deep at most", token)
+
+    def inside(self, read: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what is read between brackets."""
         self.depth += 1
         if self.depth > _DEPTH:
-            raise self.fail(f"expressions may be nested {_DEPTH} deep at most")
-        result = self.term()
-        while self.accept("+"):
-            result = self.apply("Sum", result, self.term())
+            raise self.too_deep()
+        result = read(*arguments)
         self.depth -= 1
         return result
 
+    def expression(self) -> Any:
+        return self.chain("+", "Sum", self.term)
+
     def term(self) -> Any:
-        result = self.factor()
-        while self.accept("*"):
-            result = self.apply("Product", result, self.factor())
-        return result
+        return self.chain("*", "Product", self.factor)
+
+    def chain(self, sign: str, kind: str, part: Callable[[], Any]) -> Any:
+        """Return parts with signs between them; neighbouring kernels are joined in one go."""
+        run = [part()]
+        while self.accept(sign):
+            right = part()
+            if isinstance(run[-1], Kernel) and isinstance(right, Kernel):
+                run.append(right)
+            else:
+                run = [self.apply(kind, self.joined(kind, run), right)]
+        return self.joined(kind, run)
+
+    @staticmethod
+    def joined(kind: str, run: list[Any]) -> Any:
+        return registry[kind](tuple(run)) if len(run) > 1 else run[0]  # type: ignore[call-arg]
 
     def factor(self) -> Any:
         result = self.item()
-        while self.accept("**"):
-            result = self.apply("Power", result, self.value())
-        return result
+        return self.apply("Power", result, self.value()) if self.accept("**") else result
 
     def apply(self, kind: str, left: Any, right: Any) -> Kernel:
         if not isinstance(left, Kernel) and (kind == "Power" or not isinstance(right, Kernel)):
@@ -150,7 +169,7 @@ class _Reader:
         if token.kind == "number":
             return float(token.value)
         if token.kind == "sign" and token.value == "(":
-            result = self.expression()
+            result = self.inside(self.expression)
             self.expect(")")
             return result
         if token.value == "-":
@@ -171,8 +190,12 @@ class _Reader:
         while not self.accept(")"):
             if positional or named:
                 self.expect(",")
+                if self.accept(")"):
+                    break
             ahead = self.tokens[self.index : self.index + 2]
             if len(ahead) == 2 and ahead[0].kind == "name" and ahead[1].value == "=":
+                if ahead[0].value in named:
+                    raise self.fail(f"{ahead[0].value} is given twice")
                 self.index += 2
                 named[ahead[0].value] = self.value()
             else:
@@ -194,14 +217,14 @@ class _Reader:
         if token.kind == "number":
             return _number(token.value)
         if token.kind == "text":
-            return ast.literal_eval(token.value)
+            return self.string(token)
         if token.value == "-":
             number = self.next()
             if number.kind == "number":
                 return -_number(number.value)
             raise self.fail("expected a number", number)
         if token.value in ("[", "("):
-            return self.sequence("]" if token.value == "[" else ")")
+            return self.inside(self.sequence, "]" if token.value == "[" else ")")
         if token.value in _WORDS:
             return _WORDS[token.value]
         if token.kind == "name":
@@ -211,7 +234,15 @@ class _Reader:
             raise self.fail(problem, token)
         raise self.fail("expected a value", token)
 
-    def sequence(self, closing: str) -> list[Any]:
+    def string(self, token: _Token) -> str:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", SyntaxWarning)
+                return str(ast.literal_eval(token.value))
+        except (SyntaxError, ValueError):
+            raise self.fail("a text must be a Python string", token) from None
+
+    def sequence(self, closing: str) -> tuple[Any, ...]:
         found: list[Any] = []
         while not self.accept(closing):
             if found:
@@ -219,11 +250,18 @@ class _Reader:
                 if self.accept(closing):
                     break
             found.append(self.value())
-        return found
+        return tuple(found)
 
 
 def _number(text: str) -> int | float:
-    return int(text) if text.isdigit() else float(text)
+    return int(text) if text.isdigit() and len(text) < 20 else float(text)
+
+
+def _depth(kernel: Kernel) -> int:
+    depth, level = 0, [kernel]
+    while level:
+        depth, level = depth + 1, [child for node in level for child in node.children()]
+    return depth
 
 
 def from_spec(
@@ -253,10 +291,12 @@ def from_spec(
     for key, value in values.items():
         if key == "inner":
             values[key] = from_spec(value, functions, depth + 1)
-        elif key == "terms":
+        elif key == "terms" and isinstance(value, list | tuple):
             values[key] = tuple(from_spec(term, functions, depth + 1) for term in value)
+        elif isinstance(value, list):
+            values[key] = tuple(value)
         elif key in ("f", "phi", "fn"):
-            if value not in (functions or {}):
+            if not isinstance(value, str) or value not in (functions or {}):
                 hint = f"Hand it in: functions={{{value!r}: …}}."
                 raise KernelError(
                     sentence("from_spec", "functions must be given", repr(value), hint)

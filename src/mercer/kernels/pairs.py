@@ -69,6 +69,10 @@ class Pairs(ABC):
         plain = self.statistic(statistic, None)
         return plain if weights is None else weights * plain
 
+    def value(self, kernel: Kernel) -> Any:
+        """Return k of every pair for a part of an expression."""
+        return kernel.profile(self)
+
     @property
     @abstractmethod
     def is_matrix(self) -> bool:

@@ -57,7 +57,7 @@ def _moments(points: Input, weight: Array | None) -> tuple[int, float]:
     for block in _blocks(points):
         rows = _weights(weight, start, len(block))
         width = block.n_columns
-        total += float(rows @ np.asarray(block.values.sum(axis=1), dtype=np.float64).ravel())
+        total += float(rows @ np.asarray(block.values.sum(axis=1, dtype=np.float64)).ravel())
         count += float(rows.sum()) * width
         start += len(block)
     mean, start = (total / count if count else 0.0), 0

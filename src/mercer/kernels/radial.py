@@ -14,7 +14,7 @@ from .. import checks
 from ..checks import Array, InputError, sentence
 from ..inputs import ROWS, Input, Matrix
 from .base import Kernel
-from .pairs import ABSOLUTE, SQUARED, Pairs, Weights, as_matrix
+from .pairs import ABSOLUTE, SQUARED, Pairs, Weights, as_matrix, column_weights
 from .parameters import Bandwidth, bandwidth, data_bandwidth
 
 
@@ -34,12 +34,11 @@ class Gaussian(Kernel):
     def __post_init__(self, sigma: Any) -> None:
         gamma: Any = self.gamma
         if sigma is not None:
-            if gamma != "scale":
+            if not isinstance(gamma, str) or gamma != "scale":
                 raise InputError(
                     sentence("Gaussian", "give gamma or sigma", f"gamma={gamma!r}, sigma={sigma!r}")
                 )
-            width = bandwidth("Gaussian", "sigma", sigma)
-            gamma = _map(lambda one: 1.0 / (2.0 * one**2), width)
+            gamma = _map(lambda one: 0.5 / one / one, _lengths("Gaussian", "sigma", sigma))
         self._set(gamma=bandwidth("Gaussian", "gamma", gamma))
 
     def profile(self, pairs: Pairs) -> Any:
@@ -89,8 +88,8 @@ class Matern(_LengthScale):
 
     def __post_init__(self) -> None:
         self._set(
-            nu=checks.number("Matern", "nu", self.nu, above=0),
-            length_scale=_lengths("Matern", self.length_scale),
+            nu=checks.number("Matern", "nu", self.nu, above=0, most=40, advice=_SMOOTH),
+            length_scale=_lengths("Matern", "length_scale", self.length_scale, words=True),
         )
 
     def profile(self, pairs: Pairs) -> Any:
@@ -104,11 +103,15 @@ class Matern(_LengthScale):
         return _matern(s, self.nu)
 
 
+_SMOOTH = "A Matern kernel as smooth as that is nearly Gaussian(sigma=length_scale)."
+
+
 def _matern(s: Array, nu: float) -> Array:
-    """Return the general form; its limit at s = 0 is 1, and far out it is 0."""
-    small = s < 1e-10
-    value = 2.0 ** (1.0 - nu) / gamma_function(nu) * s**nu * kv(nu, np.where(small, 1.0, s))
-    return np.where(small, 1.0, value)
+    """Return the general form; 1 to rounding where K_nu overflows, 0 far out; NaN stays."""
+    s = np.minimum(s, 1e3)
+    bessel = kv(nu, s)
+    value = 2.0 ** (1.0 - nu) / gamma_function(nu) * s**nu * bessel
+    return np.where(np.isinf(bessel), 1.0, value)
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,7 +124,9 @@ class RationalQuadratic(_LengthScale):
     def __post_init__(self) -> None:
         self._set(
             alpha=checks.number("RationalQuadratic", "alpha", self.alpha, above=0),
-            length_scale=_lengths("RationalQuadratic", self.length_scale),
+            length_scale=_lengths(
+                "RationalQuadratic", "length_scale", self.length_scale, words=True
+            ),
         )
 
     def profile(self, pairs: Pairs) -> Any:
@@ -143,7 +148,7 @@ class Periodic(Kernel):
 
     def __post_init__(self) -> None:
         self._set(
-            period=_lengths("Periodic", self.period, from_data=False),
+            period=_lengths("Periodic", "period", self.period),
             length_scale=checks.number("Periodic", "length_scale", self.length_scale, above=0),
         )
 
@@ -153,7 +158,9 @@ class Periodic(Kernel):
     def circle(self, points: Input) -> Matrix:
         """Return the points on their circles, two columns for one."""
         rows = as_matrix(points).dense().astype(np.float64)
-        period = np.broadcast_to(np.asarray(self.period, dtype=np.float64), rows.shape[1:])
+        period: Any = self.period
+        if isinstance(period, tuple):
+            period = column_weights(period, rows.shape[1])
         # The remainder first: an angle of many turns would lose digits.
         angle = 2.0 * np.pi * (np.remainder(rows, period) / period)
         return Matrix(np.hstack([np.cos(angle), np.sin(angle)]))
@@ -166,14 +173,13 @@ def _map(change: Callable[[float], float], value: Bandwidth) -> Any:
 
 
 def _inverse_squares(length: Bandwidth) -> Weights:
-    weights: Weights = _map(lambda one: one**-2.0, length)
+    weights: Weights = _map(lambda one: 1.0 / one / one, length)
     return weights
 
 
-def _lengths(who: str, value: Any, from_data: bool = True) -> Bandwidth:
-    """Return one positive length or one a column."""
-    name = "length_scale" if from_data else "period"
-    if isinstance(value, str) and not from_data:
+def _lengths(who: str, name: str, value: Any, words: bool = False) -> Bandwidth:
+    """Return one positive length or one a column; with `words`, also "scale" or "auto"."""
+    if isinstance(value, str) and not words:
         raise checks.InputTypeError(sentence(who, f"{name} must be a number above 0", repr(value)))
     found = bandwidth(who, name, value)
     if isinstance(found, tuple):

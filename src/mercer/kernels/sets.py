@@ -38,14 +38,6 @@ class Tanimoto(Kernel):
     domain = SETS | ROWS
     nonnegative = True
 
-    def pair(self, x: Any, y: Any) -> float:
-        if not isinstance(x, set | frozenset):
-            x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-            common, union = float(np.minimum(x, y).sum()), float(np.maximum(x, y).sum())
-        else:
-            common, union = len(x & y), len(x | y)
-        return common / union if union else 0.0
-
     def profile(self, pairs: Pairs) -> Any:
         left, right = pairs.sides(_size)
         common = pairs.sum(MINIMUM) if pairs.is_matrix else pairs.pairwise(SetIntersection())
@@ -59,5 +51,5 @@ _TINY = 1e-37  # above zero in float32 too
 def _size(points: Input) -> Array:
     """Return |A| of every set, or the sum of every row."""
     if isinstance(points, Matrix):
-        return np.asarray(points.values.sum(axis=1), dtype=np.float64).ravel()
+        return np.asarray(points.values.sum(axis=1, dtype=np.float64)).ravel()
     return np.array([float(len(x)) for x in points.raw])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from .. import checks
 from ..checks import Array, sentence
@@ -50,7 +51,9 @@ class FunctionKernel(Kernel):
             return np.array([[float(self.fn(x, y)) for y in other] for x in X]).reshape(
                 len(X), len(other)
             )
-        return np.asarray(self.fn(X, other), dtype=np.float64)
+        values = self.fn(X, other)
+        dense = values.toarray() if scipy.sparse.issparse(values) else values
+        return np.asarray(dense, dtype=np.float64)
 
     def spec(self) -> dict[str, Any]:
         return super().spec() | {"fn": function_name(self.fn)}

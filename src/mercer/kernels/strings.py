@@ -28,18 +28,9 @@ class Spectrum(CountKernel):
     def __post_init__(self) -> None:
         self._set(n=checks.whole("Spectrum", "n", self.n, least=1), blended=bool(self.blended))
 
-    def pair(self, x: Any, y: Any) -> float:
-        x, y = _tokens(x), _tokens(y)
-        total = 0
-        for length in range(1 if self.blended else self.n, self.n + 1):
-            ours = [x[i : i + length] for i in range(len(x) - length + 1)]
-            theirs = [y[i : i + length] for i in range(len(y) - length + 1)]
-            total += sum(u == v for u in ours for v in theirs)
-        return float(total)
-
     def counts(self, x: Any) -> Mapping[Hashable, float]:
         tokens = _tokens(x)
-        lengths = range(1 if self.blended else self.n, self.n + 1)
+        lengths = range(1 if self.blended else self.n, min(self.n, len(tokens)) + 1)
         return Counter(
             tokens[i : i + length] for length in lengths for i in range(len(tokens) - length + 1)
         )

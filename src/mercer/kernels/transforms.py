@@ -24,7 +24,7 @@ class Normalized(Around):
 
     def profile(self, pairs: Pairs) -> Any:
         left, right = pairs.sides(self.scale)
-        return self.inner.profile(pairs) * (left * right)
+        return pairs.value(self.inner) * (left * right)
 
     def scale(self, points: Input) -> Array:
         """Return 1 / sqrt(k(x, x)), and 0 where k(x, x) = 0."""
@@ -68,7 +68,7 @@ class Rescaled(Around):
 
     def profile(self, pairs: Pairs) -> Any:
         left, right = pairs.sides(self.values)
-        return self.inner.profile(pairs) * (left * right)
+        return pairs.value(self.inner) * (left * right)
 
     def values(self, points: Input) -> Array:
         """Return f(x) of every point."""
@@ -113,7 +113,7 @@ class Of(Around):
         self._set(domain=Kernel.domain)
 
     def profile(self, pairs: Pairs) -> Any:
-        return self.inner.profile(pairs.of(self.child_input))
+        return pairs.of(self.child_input).value(self.inner)
 
     def child_input(self, points: Input) -> Input:
         if isinstance(points, RowBlocks):
@@ -162,7 +162,7 @@ class On(Around):
         raise checks.InputTypeError(sentence("on", must, checks.show(column)))
 
     def profile(self, pairs: Pairs) -> Any:
-        return self.inner.profile(pairs.on(self.columns, self.inner.domain, self.inner.name))
+        return pairs.on(self.columns, self.inner.domain, self.inner.name).value(self.inner)
 
     def child_input(self, points: Input) -> Input:
         return points.on(self.columns, self.inner.domain, self.inner.name)

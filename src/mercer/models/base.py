@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from .. import checks
 from ..checks import Array, InputError, sentence
 from ..grams import Gram, Prepared, prepare
-from ..inputs import GRAM, OBJECT_DOMAINS, ROWS, Frame, GramRows, Input, Matrix, RowBlocks, as_input
+from ..inputs import GRAM, OBJECT_DOMAINS, ROWS, Frame, GramRows, Input, Matrix, as_input
 from ..kernels import Kernel, to_kernel
 
 
@@ -56,9 +56,14 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        domain = self._tag_domain()
+        try:
+            kernel = self._kernel()
+        except checks.MercerError:  # tags must exist even for parameters that `fit` will refuse
+            return tags
+        domain = kernel.domain
         tags.input_tags.pairwise = domain == GRAM
-        tags.input_tags.sparse = bool(domain & ROWS)
+        tags.input_tags.sparse = bool(domain & (ROWS | GRAM))
+        tags.input_tags.positive_only = kernel.needs_nonnegative()
         if not domain & (ROWS | GRAM):
             tags.input_tags.two_d_array = False
             tags.input_tags.one_d_array = bool(domain & OBJECT_DOMAINS)
@@ -66,22 +71,14 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
             tags.no_validation = True
         return tags
 
-    def _tag_domain(self) -> frozenset[str]:
-        try:
-            return self._kernel().domain
-        except checks.MercerError:  # tags must exist even for parameters that `fit` will refuse
-            return ROWS
-
     # --- input ------------------------------------------------------------------------------
 
-    def _check_fit(self, X: Any, y: Any = None) -> Input:
+    def _check_fit(self, X: Any) -> Input:
         """Return the training points, checked, and note their names and number of columns."""
-        who, kernel = type(self).__name__, self._kernel()
-        points = self._points(X, y, kernel, reset=True)
+        points = self._points(X, self._kernel(), reset=True)
         if len(points) == 0:
-            raise InputError(sentence(who, "there must be at least one point", "0 sample(s)"))
-        if isinstance(points, GramRows):
-            _check_gram(who, points.values)
+            must = "there must be at least one point"
+            raise InputError(sentence(type(self).__name__, must, "0 sample(s)"))
         if isinstance(points, Frame):
             self.feature_names_in_ = np.array(points.names, dtype=object)
         return points
@@ -89,30 +86,21 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
     def _check_predict(self, X: Any) -> Input:
         """Return new points, checked against those of the fit."""
         check_is_fitted(self)
-        return self._points(X, None, self._prepared.kernel, reset=False)
+        points = self._points(X, self._prepared.kernel, reset=False)
+        # Even a square matrix has rows of new points here: its diagonal means nothing.
+        return GramRows(points.values) if isinstance(points, GramRows) else points
 
-    def _points(self, X: Any, y: Any, kernel: Kernel, *, reset: bool) -> Input:
-        """Return X as an input; scikit-learn's own checks wherever X is a matrix."""
-        domain, who = kernel.domain, type(self).__name__
-        options: dict[str, Any] = {"reset": reset} | ({"y": y} if y is not None else {})
-        if isinstance(X, RowBlocks) or domain not in (ROWS, GRAM):
-            points = as_input(X, domain, who)
-            if isinstance(points, Matrix) and not isinstance(X, Input):
+    def _points(self, X: Any, kernel: Kernel, *, reset: bool) -> Input:
+        """Return X as the input that the kernel takes; a table also has names and a width."""
+        who = type(self).__name__
+        points = as_input(X, kernel.domain, who)
+        if isinstance(points, Matrix | GramRows):
+            if points.values.shape[1] == 0:
+                got = f"0 feature(s) (shape=({len(points)}, 0)) while a minimum of 1 is required."
+                raise InputError(f"{who}: X must have a column; got {got}")
+            if not isinstance(X, Input):
                 validate_data(self, X, skip_check_array=True, reset=reset)
-            return points
-        found = validate_data(
-            self,
-            X,
-            accept_sparse="csr" if domain == ROWS else False,
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,  # ours names the row and the column
-            **options,
-        )
-        values = found[0] if y is not None else found
-        if domain == GRAM:
-            return as_input(values, GRAM, who)
-        names = getattr(self, "feature_names_in_", None)
-        return Matrix(values, names).check(who)
+        return points
 
     def _check_labels(self, y: Any, n: int) -> tuple[Array, Array]:
         """Return the classes and the class number of every sample."""
@@ -122,6 +110,8 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
         labels = column_or_1d(y, warn=True)
         if len(labels) != n:
             raise InputError(sentence(who, f"y must have {n} labels", len(labels)))
+        if labels.dtype.kind == "f":
+            checks.vector(who, "y", labels, n)
         check_classification_targets(labels)
         classes, codes = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
@@ -136,6 +126,8 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _prepare(self, points: Input, sample_weight: Array | None = None) -> Prepared:
         """Return the kernel settled on the training points, and publish it as `kernel_`."""
+        if isinstance(points, GramRows):
+            _check_gram(type(self).__name__, points.values)
         self._prepared = prepare(self._kernel(), points, sample_weight)
         self.kernel_ = self._prepared.kernel
         return self._prepared

@@ -50,7 +50,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the mean of every class."""
         start = time.perf_counter()
-        points = self._check_fit(X, y)
+        points = self._check_fit(X)
         self.classes_, codes = self._check_labels(y, len(points))
         weight = checks.sample_weight(type(self).__name__, sample_weight, len(points))
         shares = self._shares(codes, weight)

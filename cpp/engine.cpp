@@ -1,0 +1,384 @@
+#include "engine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include "machine.hpp"
+
+namespace mercer {
+namespace {
+
+constexpr std::int64_t row_panels = 8;      // of a tile
+constexpr std::int64_t column_panels = 16;  // of a tile
+constexpr std::int64_t columns_at_once = 160;  // of the points, so that two panels stay in L1
+
+std::int64_t up(std::int64_t value, std::int64_t step) {
+    return (value + step - 1) / step * step;
+}
+
+// What rounding may do to a kernel value.
+template <class T>
+constexpr double tolerance = sizeof(T) == 4 ? 1e-6 : 5e-14;
+
+}  // namespace
+
+template <>
+const Kernels<float>& kernels<float>() {
+#ifdef MERCER_HAS_AVX2
+    if (isa() == Isa::avx2) return avx2::kernels32();
+#endif
+    return baseline::kernels32();
+}
+
+template <>
+const Kernels<double>& kernels<double>() {
+#ifdef MERCER_HAS_AVX2
+    if (isa() == Isa::avx2) return avx2::kernels64();
+#endif
+    return baseline::kernels64();
+}
+
+template <class T>
+void Free<T>::operator()(T* p) const {
+    std::free(p);
+}
+
+template <class T>
+Aligned<T> aligned(std::int64_t count) {
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 16;
+    if (count < 0 || count > most) throw std::bad_alloc();
+    const auto bytes = static_cast<std::size_t>(up(std::max<std::int64_t>(count, 1) *
+                                                       static_cast<std::int64_t>(sizeof(T)),
+                                                   64));
+    void* p = std::aligned_alloc(64, bytes);
+    if (p == nullptr) throw std::bad_alloc();
+    return Aligned<T>(static_cast<T*>(p));
+}
+
+// --- panels -------------------------------------------------------------------------------------
+
+template <class T>
+template <class Source>
+Panels<T>::Panels(const Source* x, std::int64_t rows, std::int64_t columns, std::int64_t stride,
+                  const double* centre, const double* scale)
+    : rows_(rows),
+      columns_(columns),
+      width_(kernels<T>().width),
+      panels_((rows + width_ - 1) / width_) {
+    if (rows < 0 || columns < 0 || stride < columns)
+        throw std::invalid_argument("Panels: sizes must not be negative nor rows overlap.");
+    if (columns > 0 && panels_ * width_ > std::numeric_limits<std::int64_t>::max() / 16 / columns)
+        throw std::bad_alloc();
+    data_ = aligned<T>(panels_ * width_ * columns_);
+    norms_.assign(static_cast<std::size_t>(panels_ * width_), T(0));
+    largest_.assign(static_cast<std::size_t>(panels_), 0.0);
+    parallel_for(
+        panels_, [&](std::int64_t p, int) { pack(p, x, stride, centre, scale); }, nullptr);
+    for (std::int64_t i = 0; i < rows_; ++i)
+        if (std::isnan(norms_[static_cast<std::size_t>(i)])) missing_.push_back(i);
+}
+
+template <class T>
+template <class Source>
+void Panels<T>::pack(std::int64_t p, const Source* x, std::int64_t stride, const double* centre,
+                     const double* scale) {
+    T* out = data_.get() + p * columns_ * width_;
+    for (std::int64_t r = 0; r < width_; ++r) {
+        const std::int64_t i = p * width_ + r;
+        if (i >= rows_) {
+            for (std::int64_t k = 0; k < columns_; ++k) out[k * width_ + r] = T(0);
+            continue;
+        }
+        const Source* row = x + i * stride;
+        double norm = 0;
+        for (std::int64_t k = 0; k < columns_; ++k) {
+            double value = static_cast<double>(row[k]);
+            if (centre != nullptr) value -= centre[k];
+            if (scale != nullptr) value *= scale[k];
+            const T kept = static_cast<T>(value);
+            out[k * width_ + r] = kept;
+            norm += static_cast<double>(kept) * static_cast<double>(kept);
+        }
+        norms_[static_cast<std::size_t>(i)] = static_cast<T>(norm);
+        auto& largest = largest_[static_cast<std::size_t>(p)];
+        if (!(norm <= largest)) largest = norm;  // NaN counts as large
+    }
+}
+
+template <class T>
+std::int64_t Panels<T>::bytes() const {
+    return panels_ * width_ * (columns_ + 1) * static_cast<std::int64_t>(sizeof(T));
+}
+
+// --- jobs ---------------------------------------------------------------------------------------
+
+template <class T>
+struct Job<T>::Scratch {
+    std::vector<Aligned<T>> tiles;  // one for each statistic
+    Aligned<T> registers;
+    Aligned<T> values;  // the kernel values of the tile
+    std::vector<bool> finished;
+};
+
+template <class T>
+Job<T>::Job(std::int64_t rows, std::int64_t columns, bool same_points, std::vector<Term<T>> terms,
+            std::vector<Instruction> program, std::vector<std::vector<T>> left_vectors,
+            std::vector<std::vector<T>> right_vectors, std::vector<External<T>> externals)
+    : rows_(rows),
+      columns_(columns),
+      same_points_(same_points),
+      terms_(std::move(terms)),
+      program_(std::move(program)),
+      left_(std::move(left_vectors)),
+      right_(std::move(right_vectors)),
+      externals_(std::move(externals)),
+      tile_rows_(row_panels * kernels<T>().width),
+      tile_columns_(column_panels * kernels<T>().width) {
+    const auto require = [](bool holds, const char* sentence) {
+        if (!holds) throw std::invalid_argument(std::string("Job: ") + sentence);
+    };
+    const auto limit = static_cast<std::size_t>(max_terms);
+    require(rows >= 0 && columns >= 0, "sizes must not be negative.");
+    require(terms_.size() <= limit && left_.size() <= limit && right_.size() <= limit &&
+                externals_.size() <= limit,
+            "at most 8 statistics, vectors and blocks.");
+    for (const auto& term : terms_) {
+        require(term.left && term.right, "every statistic needs its points.");
+        require(term.left->rows() == rows && term.right->rows() == columns,
+                "the points of a statistic must be those of the job.");
+        require(term.left->columns() == term.right->columns(),
+                "both sides must have the same columns.");
+        require(term.statistic != Statistic::unequal ||
+                    static_cast<std::int64_t>(term.weights.size()) == term.left->columns(),
+                "mismatches need one weight a column.");
+    }
+    for (auto& vector : left_)
+        require(static_cast<std::int64_t>(vector.size()) == rows, "a row vector has a wrong size.");
+    for (auto& vector : right_) {
+        require(static_cast<std::int64_t>(vector.size()) == columns,
+                "a column vector has a wrong size.");
+        vector.resize(static_cast<std::size_t>(up(columns, tile_columns_)), T(0));
+    }
+    require(!program_.empty(), "the program must not be empty.");
+    for (const auto& step : program_) {
+        const auto reg = [](int r) { return 0 <= r && r < max_registers; };
+        const auto in = [&](std::size_t size) {
+            return 0 <= step.a && static_cast<std::size_t>(step.a) < size;
+        };
+        const int op = static_cast<int>(step.op);
+        require(0 <= op && op < n_ops && reg(step.out), "unknown instruction or register.");
+        switch (step.op) {
+            case Op::statistic:
+            case Op::expanded:
+                require(in(terms_.size()), "unknown statistic.");
+                break;
+            case Op::external:
+                require(in(externals_.size()), "unknown block.");
+                break;
+            case Op::left:
+                require(in(left_.size()), "unknown row vector.");
+                break;
+            case Op::right:
+                require(in(right_.size()), "unknown column vector.");
+                break;
+            default:
+                require(reg(step.a) && reg(step.b), "unknown register.");
+        }
+    }
+}
+
+template <class T>
+std::vector<typename Job<T>::Scratch> Job<T>::scratches() const {
+    std::vector<Scratch> all(static_cast<std::size_t>(num_threads()));
+    for (auto& one : all) {
+        for (std::size_t t = 0; t < terms_.size(); ++t)
+            one.tiles.push_back(aligned<T>(tile_rows_ * tile_columns_));
+        one.registers = aligned<T>(max_registers * tile_columns_);
+        one.values = aligned<T>(tile_rows_ * tile_columns_);
+        one.finished.assign(terms_.size(), false);
+    }
+    return all;
+}
+
+// Whether the rounding of |x|^2 + |y|^2 - 2 x.y in this block is too small to matter.
+template <class T>
+bool Job<T>::expands(const Term<T>& term, const Block& block) const {
+    const std::int64_t width = kernels<T>().width;
+    double left = 0, right = 0;
+    for (std::int64_t i = 0; i < block.rows; i += width)
+        left = std::max(left, term.left->largest((block.row + i) / width));
+    for (std::int64_t j = 0; j < block.columns; j += width)
+        right = std::max(right, term.right->largest((block.column + j) / width));
+    const double rounding = 2.0 * static_cast<double>(std::numeric_limits<T>::epsilon());
+    return term.factor > 0 && rounding * term.factor * (left + right) / 2 <= tolerance<T>;
+}
+
+template <class T>
+void Job<T>::statistics(const Block& block, bool upper, Scratch& scratch) const {
+    const auto& table = kernels<T>();
+    const std::int64_t width = table.width;
+    for (std::size_t t = 0; t < terms_.size(); ++t) {
+        const Term<T>& term = terms_[t];
+        T* tile = scratch.tiles[t].get();
+        Statistic wanted = term.statistic;
+        scratch.finished[t] = true;
+        if (wanted == Statistic::squared && expands(term, block)) {
+            wanted = Statistic::dot;
+            scratch.finished[t] = false;
+        }
+        const auto sum = table.statistic[static_cast<int>(wanted)];
+        const std::int64_t depth = term.left->columns();
+        const std::int64_t passes = std::max<std::int64_t>((depth + columns_at_once - 1) / columns_at_once, 1);
+        for (std::int64_t pass = 0; pass < passes; ++pass) {
+            const std::int64_t from = depth * pass / passes, to = depth * (pass + 1) / passes;
+            const T* weights = term.weights.empty() ? nullptr : term.weights.data() + from;
+            for (std::int64_t j = 0; j < block.columns; j += width) {
+                const T* b = term.right->panel((block.column + j) / width) + from * width;
+                for (std::int64_t i = 0; i < block.rows; i += width) {
+                    if (upper && block.column + j + width <= block.row + i) continue;
+                    const T* a = term.left->panel((block.row + i) / width) + from * width;
+                    sum(a, b, to - from, weights, tile + i * tile_columns_ + j, tile_columns_,
+                        pass == 0);
+                }
+            }
+        }
+        // min, max and comparisons lose a NaN; put it back.
+        constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+        for (const std::int64_t i : term.left->missing_rows())
+            if (block.row <= i && i < block.row + block.rows)
+                std::fill_n(tile + (i - block.row) * tile_columns_, block.columns, nan);
+        for (const std::int64_t j : term.right->missing_rows())
+            if (block.column <= j && j < block.column + block.columns)
+                for (std::int64_t i = 0; i < block.rows; ++i)
+                    tile[i * tile_columns_ + (j - block.column)] = nan;
+    }
+}
+
+template <class T>
+const T* Job<T>::evaluate(const Block& block, bool upper, Scratch& scratch) const {
+    const auto& table = kernels<T>();
+    statistics(block, upper, scratch);
+    RowInputs<T> row{};
+    row.count = block.columns;
+    for (std::size_t t = 0; t < terms_.size(); ++t) {
+        row.norms_right[t] = terms_[t].right->norms() + block.column;
+        row.finished[t] = scratch.finished[t];
+    }
+    for (std::size_t v = 0; v < right_.size(); ++v) row.right[v] = right_[v].data() + block.column;
+    for (std::int64_t i = 0; i < block.rows; ++i) {
+        const std::int64_t point = block.row + i;
+        for (std::size_t t = 0; t < terms_.size(); ++t) {
+            row.statistics[t] = scratch.tiles[t].get() + i * tile_columns_;
+            row.norm_left[t] = terms_[t].left->norms()[point];
+        }
+        for (std::size_t v = 0; v < left_.size(); ++v)
+            row.left[v] = left_[v][static_cast<std::size_t>(point)];
+        for (std::size_t e = 0; e < externals_.size(); ++e)
+            row.externals[e] = externals_[e].values + point * externals_[e].stride + block.column;
+        const std::int64_t own = point - block.column;
+        row.diagonal = same_points_ && 0 <= own && own < block.columns ? own : -1;
+        table.run(program_.data(), static_cast<int>(program_.size()), row, scratch.registers.get(),
+                  tile_columns_, scratch.values.get() + i * tile_columns_);
+    }
+    return scratch.values.get();
+}
+
+template <class T>
+bool Job<T>::store(T* out, std::int64_t stride, const Poll& poll) const {
+    auto scratch = scratches();
+    // Of the same points, the blocks on and above the diagonal; row blocks are the shorter ones.
+    std::vector<Block> blocks;
+    for (std::int64_t i = 0; i < rows_; i += tile_rows_)
+        for (std::int64_t j = 0; j < columns_; j += tile_columns_)
+            if (!same_points_ || j + tile_columns_ > i)
+                blocks.push_back({i, j, std::min(tile_rows_, rows_ - i),
+                                  std::min(tile_columns_, columns_ - j)});
+    return parallel_for(
+        static_cast<std::int64_t>(blocks.size()),
+        [&](std::int64_t task, int worker) {
+            const Block& block = blocks[static_cast<std::size_t>(task)];
+            const T* values =
+                evaluate(block, same_points_, scratch[static_cast<std::size_t>(worker)]);
+            if (same_points_ && block.column < block.row + block.rows) {
+                store_at_diagonal(block, values, out, stride);
+                return;
+            }
+            for (std::int64_t i = 0; i < block.rows; ++i)
+                std::copy_n(values + i * tile_columns_, block.columns,
+                            out + (block.row + i) * stride + block.column);
+            if (same_points_)
+                kernels<T>().transpose(values, tile_columns_, block.rows, block.columns,
+                                       out + block.column * stride + block.row, stride);
+        },
+        poll);
+}
+
+// A block that the diagonal runs through: what lies above it, and its mirror image.
+template <class T>
+void Job<T>::store_at_diagonal(const Block& block, const T* values, T* out,
+                               std::int64_t stride) const {
+    for (std::int64_t i = 0; i < block.rows; ++i) {
+        const std::int64_t point = block.row + i;
+        for (std::int64_t j = std::max<std::int64_t>(point - block.column, 0); j < block.columns; ++j) {
+            out[point * stride + block.column + j] = values[i * tile_columns_ + j];
+            out[(block.column + j) * stride + point] = values[i * tile_columns_ + j];
+        }
+    }
+}
+
+template <class T>
+bool Job<T>::multiply(const double* v, std::int64_t count, double* out, const Poll& poll) const {
+    const auto& table = kernels<T>();
+    const std::int64_t pad = up(count, table.lanes);
+    // v once, padded to whole vectors and whole tiles.
+    const std::int64_t depth = up(columns_, tile_columns_);
+    auto right = aligned<T>(depth * pad);
+    std::fill_n(right.get(), depth * pad, T(0));
+    for (std::int64_t j = 0; j < columns_; ++j)
+        for (std::int64_t c = 0; c < count; ++c)
+            right[static_cast<std::size_t>(j * pad + c)] = static_cast<T>(v[j * count + c]);
+    auto scratch = scratches();
+    std::vector<Aligned<T>> sums;
+    for (std::size_t w = 0; w < scratch.size(); ++w) sums.push_back(aligned<T>(tile_rows_ * pad));
+    return parallel_for(
+        (rows_ + tile_rows_ - 1) / tile_rows_,
+        [&](std::int64_t task, int worker) {
+            const std::int64_t row = task * tile_rows_, rows = std::min(tile_rows_, rows_ - row);
+            T* sum = sums[static_cast<std::size_t>(worker)].get();
+            std::fill_n(out + row * count, rows * count, 0.0);
+            for (std::int64_t j = 0; j < columns_; j += tile_columns_) {
+                const Block block{row, j, rows, std::min(tile_columns_, columns_ - j)};
+                const T* values =
+                    evaluate(block, false, scratch[static_cast<std::size_t>(worker)]);
+                std::fill_n(sum, rows * pad, T(0));
+                table.multiply(values, tile_columns_, rows, block.columns, right.get() + j * pad,
+                               pad, sum);
+                for (std::int64_t i = 0; i < rows; ++i)
+                    for (std::int64_t c = 0; c < count; ++c)
+                        out[(row + i) * count + c] += static_cast<double>(sum[i * pad + c]);
+            }
+        },
+        poll);
+}
+
+template struct Free<float>;
+template struct Free<double>;
+template class Panels<float>;
+template class Panels<double>;
+template Panels<float>::Panels(const float*, std::int64_t, std::int64_t, std::int64_t,
+                               const double*, const double*);
+template Panels<float>::Panels(const double*, std::int64_t, std::int64_t, std::int64_t,
+                               const double*, const double*);
+template Panels<double>::Panels(const float*, std::int64_t, std::int64_t, std::int64_t,
+                                const double*, const double*);
+template Panels<double>::Panels(const double*, std::int64_t, std::int64_t, std::int64_t,
+                                const double*, const double*);
+template class Job<float>;
+template class Job<double>;
+
+}  // namespace mercer

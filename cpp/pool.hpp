@@ -1,0 +1,22 @@
+// Threads for native loops: a few std::threads that sleep between jobs.
+//
+// Not OpenMP: its runtime hangs in a forked child and spins for milliseconds on a busy machine.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace mercer {
+
+// Called by the thread that waits for a job, every few milliseconds; true asks to stop.
+using Poll = std::function<bool()>;
+
+// Runs task(0) ... task(count - 1), each once, on at most num_threads() threads of which the
+// caller is one; `worker` is below that number and no two tasks with the same worker overlap.
+// Returns false if `poll` asked to stop before all were done. The first exception of a task stops
+// the rest and is thrown again here.
+bool parallel_for(std::int64_t count,
+                  const std::function<void(std::int64_t task, int worker)>& task,
+                  const Poll& poll);
+
+}  // namespace mercer

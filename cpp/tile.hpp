@@ -1,0 +1,104 @@
+// The inner loops of the engine, compiled once for each instruction set.
+//
+// Points are kept in *panels*: `width` rows at a time, column after column, so that one load
+// brings the same column of several points. A tile is a block of panels times a block of panels;
+// its statistics are computed into scratch memory and turned into kernel values row by row by a
+// short program, while they are in cache.
+//
+// The files that fill these tables use no standard library: an inline function of it, compiled for
+// a wide instruction set, could be the copy the linker keeps for all of them.
+#pragma once
+
+#include <cstdint>
+
+namespace mercer {
+
+// sum over columns of: x y, (x - y)^2, |x - y|, min(x, y), sqrt(min / max), (x - y)^2 / (x + y),
+// and w where x and y differ. 0/0 is 0.
+enum class Statistic : int { dot, squared, absolute, minimum, root_ratio, chi2, unequal };
+inline constexpr int n_statistics = 7;
+
+enum class Op : int {
+    statistic,      // out = statistic a
+    expanded,       // out = max(|x|^2 + |y|^2 - 2 x.y, 0), from dot products in statistic a
+    external,       // out = block a, computed elsewhere
+    left,           // out = vector a of the rows
+    right,          // out = vector a of the columns
+    constant,       // out = x
+    add,            // out = a + b
+    subtract,       // out = a - b
+    multiply,       // out = a * b
+    divide,         // out = a / b
+    affine,         // out = x a + y
+    whole_power,    // out = a ^ x, x a whole number
+    real_power,     // out = a ^ x
+    exponential,    // out = exp(x a + y)
+    tangent,        // out = tanh(a)
+    root,           // out = sqrt(a)
+    at_least,       // out = max(a, x)
+    accumulate_exp  // out = b + exp(x a + y)
+};
+inline constexpr int n_ops = 18;
+
+struct Instruction {
+    Op op;
+    int out, a, b;
+    double x, y;
+};
+
+inline constexpr int max_registers = 16;
+inline constexpr int max_terms = 8;
+
+// One row of a tile, as the program sees it.
+template <class T>
+struct RowInputs {
+    const T* statistics[max_terms];    // the row of each statistic's tile
+    const T* norms_right[max_terms];   // |y|^2 of the columns, for `expanded`
+    T norm_left[max_terms];            // |x|^2 of the row
+    bool finished[max_terms];          // the tile holds squared distances already
+    const T* externals[max_terms];
+    const T* right[max_terms];
+    T left[max_terms];
+    std::int64_t count;                // columns
+    std::int64_t diagonal;             // column of the point itself, or -1
+};
+
+template <class T>
+struct Kernels {
+    int width;  // rows in a panel
+
+    // Adds the statistic of two panels over `depth` columns to out (width x width, rows `stride`
+    // apart), or starts it where `first`. weights: one a column, used by `unequal` only.
+    void (*statistic[n_statistics])(const T* a, const T* b, std::int64_t depth, const T* weights,
+                                    T* out, std::int64_t stride, bool first);
+
+    // Runs a program on one row; the last instruction writes into `result`, which has room for
+    // whole vectors. registers: max_registers arrays of `stride` numbers.
+    void (*run)(const Instruction* program, int length, const RowInputs<T>& row, T* registers,
+                std::int64_t stride, T* result);
+
+    // out[r][c] += sum_j tile[r][j] v[j][c]: rows x depth times depth x columns, v padded to whole
+    // vectors (`pad` columns a row).
+    void (*multiply)(const T* tile, std::int64_t stride, std::int64_t rows, std::int64_t depth,
+                     const T* v, std::int64_t pad, T* out);
+
+    // out[j][i] = tile[i][j].
+    void (*transpose)(const T* tile, std::int64_t stride, std::int64_t rows, std::int64_t columns,
+                      T* out, std::int64_t out_stride);
+
+    int lanes;  // numbers in a vector; `pad` is a multiple of it
+};
+
+namespace baseline {
+const Kernels<float>& kernels32();
+const Kernels<double>& kernels64();
+}  // namespace baseline
+
+#ifdef MERCER_HAS_AVX2
+namespace avx2 {
+const Kernels<float>& kernels32();
+const Kernels<double>& kernels64();
+}  // namespace avx2
+#endif
+
+}  // namespace mercer

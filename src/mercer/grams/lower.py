@@ -1,0 +1,387 @@
+"""From a kernel's profile to a native program.
+
+A kernel's `profile(pairs)` is run once with `Trace` in the place of pairs: statistics come back as
+symbols, NumPy arithmetic on them is written down instead of done. What is written down is the
+program; what cannot be (a function NumPy has no ufunc for, a kernel of objects) becomes an external
+block, computed by NumPy for that part of the expression only.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..checks import Array, MercerError
+from ..inputs import Columns, Input, Matrix
+from ..kernels.base import Kernel
+from ..kernels.pairs import (
+    SQUARED,
+    Pairs,
+    Statistic,
+    Weights,
+    as_matrix,
+    column_weights,
+    same_width,
+)
+from .views import View
+
+# The order of the enumeration in cpp/tile.hpp.
+OPS = (
+    "statistic",
+    "expanded",
+    "external",
+    "left",
+    "right",
+    "constant",
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "affine",
+    "whole_power",
+    "real_power",
+    "exponential",
+    "tangent",
+    "root",
+    "at_least",
+    "accumulate_exp",
+)
+LEAVES = frozenset(OPS[:6])
+
+
+class Unlowerable(MercerError):
+    """Part of a profile has no native form."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A symbol for a matrix of values, one a pair; `index`, `x` and `y` are the operation's own."""
+
+    op: str
+    children: tuple[Node, ...] = ()
+    index: int = 0
+    x: float = 0.0
+    y: float = 0.0
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Node:
+        if method != "__call__" or options or ufunc not in _UFUNCS:
+            raise Unlowerable(f"{ufunc.__name__} has no native form")
+        return _UFUNCS[ufunc](*(as_node(value) for value in inputs))
+
+    def __array_function__(self, function: Any, *rest: Any) -> Node:
+        raise Unlowerable(f"{function.__name__} has no native form")
+
+    def __add__(self, other: Any) -> Node:
+        return add(self, as_node(other))
+
+    def __radd__(self, other: Any) -> Node:
+        return add(as_node(other), self)
+
+    def __sub__(self, other: Any) -> Node:
+        return add(self, affine(as_node(other), -1.0, 0.0))
+
+    def __rsub__(self, other: Any) -> Node:
+        return as_node(other) - self
+
+    def __mul__(self, other: Any) -> Node:
+        return multiply(self, as_node(other))
+
+    def __rmul__(self, other: Any) -> Node:
+        return multiply(as_node(other), self)
+
+    def __truediv__(self, other: Any) -> Node:
+        return divide(self, as_node(other))
+
+    def __rtruediv__(self, other: Any) -> Node:
+        return divide(as_node(other), self)
+
+    def __pow__(self, exponent: Any) -> Node:
+        return power(self, as_node(exponent))
+
+    def __neg__(self) -> Node:
+        return affine(self, -1.0, 0.0)
+
+    def __bool__(self) -> bool:
+        raise Unlowerable("a comparison has no native form")
+
+    def _compare(self, other: Any) -> Node:
+        raise Unlowerable("a comparison has no native form")
+
+    __lt__ = __le__ = __gt__ = __ge__ = _compare
+
+
+def as_node(value: Any) -> Node:
+    """Return a symbol for a number or itself."""
+    if isinstance(value, Node):
+        return value
+    if isinstance(value, numbers.Real | np.number):
+        return Node("constant", x=float(value))
+    raise Unlowerable(f"{type(value).__name__} has no native form")
+
+
+def affine(a: Node, x: float, y: float) -> Node:
+    """Return x a + y, folded into what is there already."""
+    if a.op == "constant":
+        return Node("constant", x=x * a.x + y)
+    if a.op == "affine":
+        return Node("affine", a.children, x=x * a.x, y=x * a.y + y)
+    return a if (x, y) == (1.0, 0.0) else Node("affine", (a,), x=x, y=y)
+
+
+def add(a: Node, b: Node) -> Node:
+    for constant, other in ((a, b), (b, a)):
+        if constant.op == "constant":
+            return affine(other, 1.0, constant.x)
+    return Node("add", (a, b))
+
+
+def multiply(a: Node, b: Node) -> Node:
+    for constant, other in ((a, b), (b, a)):
+        if constant.op == "constant":
+            return affine(other, constant.x, 0.0)
+    return Node("multiply", (a, b))
+
+
+def divide(a: Node, b: Node) -> Node:
+    return affine(a, 1.0 / b.x, 0.0) if b.op == "constant" and b.x else Node("divide", (a, b))
+
+
+def power(a: Node, b: Node) -> Node:
+    if b.op != "constant":
+        raise Unlowerable("only a constant may be an exponent")
+    if b.x == 1:
+        return a
+    if b.x == int(b.x) and abs(b.x) < 2**31:
+        return Node("whole_power", (a,), x=b.x)
+    return Node("real_power", (a,), x=b.x)
+
+
+def exponential(a: Node) -> Node:
+    """Return exp(x a + y) in one step."""
+    if a.op == "affine":
+        return Node("exponential", a.children, x=a.x, y=a.y)
+    return Node("exponential", (a,), x=1.0)
+
+
+def at_least(a: Node, b: Node) -> Node:
+    for constant, other in ((a, b), (b, a)):
+        if constant.op == "constant":
+            return Node("at_least", (other,), x=constant.x)
+    raise Unlowerable("a maximum needs a constant")
+
+
+_UFUNCS: dict[Any, Callable[..., Node]] = {
+    np.add: add,
+    np.subtract: lambda a, b: a - b,
+    np.multiply: multiply,
+    np.divide: divide,
+    np.power: power,
+    np.square: lambda a: power(a, Node("constant", x=2.0)),
+    np.negative: lambda a: -a,
+    np.exp: exponential,
+    np.tanh: lambda a: Node("tangent", (a,)),
+    np.sqrt: lambda a: Node("root", (a,)),
+    np.maximum: at_least,
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A choice of columns or a map; steps with the same key are the same step."""
+
+    key: Any
+    change: Callable[[Input], Input] = field(compare=False)
+
+
+Path = tuple[Step, ...]
+
+
+@dataclass
+class Recorder:
+    """What a trace has asked for: the inputs of the program, each once."""
+
+    statistics: list[tuple[Path, Statistic, tuple[float, ...] | None]] = field(default_factory=list)
+    factors: list[float] = field(default_factory=list)
+    sides: list[tuple[Path, Any]] = field(default_factory=list)
+    externals: list[tuple[Path, Kernel]] = field(default_factory=list)
+
+    @staticmethod
+    def number(known: list[Any], item: Any) -> int:
+        if item not in known:
+            known.append(item)
+        return known.index(item)
+
+
+@dataclass
+class Trace(Pairs):
+    """Pairs that write down what is done to them; `path` is the way to the points they see."""
+
+    left: View
+    recorder: Recorder
+    path: Path = ()
+
+    @property
+    def is_matrix(self) -> bool:
+        return isinstance(self.left.side.points, Matrix)
+
+    def value(self, kernel: Kernel) -> Any:
+        try:
+            return as_node(kernel.profile(self))
+        except Unlowerable:
+            return self.external(kernel)
+
+    def external(self, kernel: Kernel) -> Node:
+        """Return a symbol for a block that NumPy computes."""
+        item = (self.path, kernel)
+        return Node("external", index=self.recorder.number(self.recorder.externals, item))
+
+    def sum(self, statistic: Statistic, weights: Weights = None) -> Any:
+        result = super().sum(statistic, weights)
+        if isinstance(weights, float | int):
+            self._note(statistic, abs(float(weights)))
+        return result
+
+    def _note(self, statistic: Statistic, factor: float) -> None:
+        number = self.recorder.number(self.recorder.statistics, (self.path, statistic, None))
+        self.recorder.factors[number] = max(self.recorder.factors[number], factor)
+
+    def statistic(self, statistic: Statistic, weights: tuple[float, ...] | None) -> Node:
+        item = (self.path, statistic, weights)
+        number = self.recorder.number(self.recorder.statistics, item)
+        if number == len(self.recorder.factors):
+            self.recorder.factors.append(0.0 if weights is None else 1.0)
+        return Node("expanded" if statistic is SQUARED else "statistic", index=number)
+
+    def sides(self, function: Callable[[Input], Array]) -> tuple[Node, Node]:
+        number = self.recorder.number(self.recorder.sides, (self.path, function))
+        return Node("left", index=number), Node("right", index=number)
+
+    def pairwise(self, kernel: Kernel) -> Node:
+        return self.external(kernel)
+
+    def given(self) -> Any:
+        raise Unlowerable("a precomputed matrix is its own block")
+
+    def on(self, columns: Columns, domain: frozenset[str], who: str) -> Trace:
+        return self._child(("on", columns, domain), lambda points: points.on(columns, domain, who))
+
+    def of(self, phi: Callable[[Input], Input]) -> Trace:
+        return self._child(("of", phi), phi)
+
+    def _child(self, key: Any, change: Callable[[Input], Input]) -> Trace:
+        step = Step(key, change)
+        return Trace(self.left.child(key, change), self.recorder, (*self.path, step))
+
+
+def follow(view: View, path: Path) -> View:
+    """Return the view that a path of a trace leads to."""
+    for step in path:
+        view = view.child(step.key, step.change)
+    return view
+
+
+@dataclass(frozen=True)
+class Program:
+    """A kernel as the engine runs it: what it needs, and four numbers and two an instruction."""
+
+    recorder: Recorder
+    codes: Array
+    constants: Array
+
+    @property
+    def statistics(self) -> list[str]:
+        """The statistics in words."""
+        return [
+            what.name + (" with column weights" if weights is not None else "") + _words(path)
+            for path, what, weights in self.recorder.statistics
+        ]
+
+    @property
+    def externals(self) -> list[str]:
+        """The parts left to NumPy, in words."""
+        return [repr(kernel) + _words(path) for path, kernel in self.recorder.externals]
+
+
+def _words(path: Path) -> str:
+    keys = [step.key for step in path]
+    return "".join(f" on {k[1]}" if k[0] == "on" else " in a new representation" for k in keys)
+
+
+def lower(kernel: Kernel, left: View, registers: int, terms: int) -> Program | None:
+    """Return the program of a kernel for points like those of the view; None if it needs none.
+
+    A kernel without statistics of its own, or with more parts than the engine has room for, is left
+    to NumPy.
+    """
+    trace = Trace(left, Recorder())
+    root = trace.value(kernel)
+    recorder = trace.recorder
+    counts = (len(recorder.statistics), len(recorder.sides), len(recorder.externals))
+    if not recorder.statistics or max(counts) > terms:
+        return None
+    _sharpen(root, recorder)
+    steps = _Assembler(registers).assemble(root)
+    if steps is None:
+        return None
+    codes = np.array([step[:4] for step in steps], dtype=np.int32)
+    constants = np.array([step[4:] for step in steps], dtype=np.float64)
+    return Program(recorder, codes, constants)
+
+
+def _sharpen(node: Node, recorder: Recorder, under_root: bool = False) -> None:
+    """Ask for direct differences where a root would enlarge the rounding of small distances."""
+    if node.op == "expanded" and under_root:
+        recorder.factors[node.index] = -1.0
+    for child in node.children:
+        _sharpen(child, recorder, under_root or node.op == "root")
+
+
+class _Assembler:
+    """Turns an expression into instructions, computing equal parts once."""
+
+    def __init__(self, registers: int) -> None:
+        self.free = list(range(registers))[::-1]
+        self.uses: dict[Node, int] = {}
+        self.place: dict[Node, int] = {}
+        self.steps: list[tuple[int, int, int, int, float, float]] = []
+
+    def assemble(self, root: Node) -> list[tuple[int, int, int, int, float, float]] | None:
+        self._count(root)
+        try:
+            self._emit(root)
+        except IndexError:  # out of registers
+            return None
+        return self.steps
+
+    def _count(self, node: Node) -> None:
+        self.uses[node] = self.uses.get(node, 0) + 1
+        if self.uses[node] == 1:
+            for child in node.children:
+                self._count(child)
+
+    def _emit(self, node: Node) -> int:
+        if node in self.place:
+            return self.place[node]
+        inputs = [self._emit(child) for child in node.children]
+        for child in node.children:
+            self.uses[child] -= 1
+            if self.uses[child] == 0:
+                self.free.append(self.place.pop(child))
+        out = self.free.pop()
+        self.place[node] = out
+        a = node.index if node.op in LEAVES else inputs[0]
+        b = inputs[1] if len(inputs) > 1 else 0
+        self.steps.append((OPS.index(node.op), out, a, b, node.x, node.y))
+        return out
+
+
+def packed_columns(view: View, weights: tuple[float, ...] | None, other: View) -> int:
+    """Return the number of columns of a statistic, checked on both sides."""
+    width = as_matrix(view.side.points).n_columns
+    same_width(width, as_matrix(other.side.points).n_columns)
+    column_weights(weights, width)
+    return width

@@ -1,0 +1,127 @@
+"""Running a program on the native engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from ..checks import Array
+from ..kernels.base import Kernel
+from ..kernels.pairs import ABSOLUTE, CHI2, DOT, MINIMUM, ROOT_RATIO, SQUARED, UNEQUAL, as_matrix
+from ..monitor import Monitor
+from . import blocks
+from .lower import Program, follow, lower, packed_columns
+from .views import View
+
+# The order of the enumeration in cpp/tile.hpp.
+STATISTICS = (DOT, SQUARED, ABSOLUTE, MINIMUM, ROOT_RATIO, CHI2, UNEQUAL)
+
+
+def program_of(kernel: Kernel, left: View) -> Program | None:
+    """Return the kernel's program for points like these, made once for a side."""
+    if kernel.domain == frozenset({"gram"}):
+        return None
+    found: Program | None = left.side.once(
+        ("program", kernel),
+        lambda: lower(kernel, left, _native.MAX_REGISTERS, _native.MAX_TERMS),
+    )
+    return found
+
+
+def tile(
+    kernels: list[Kernel], left: View, right: View, dtype: Any, monitor: Monitor
+) -> list[Array]:
+    """Return the block K(left, right) of each kernel: natively where it has a program."""
+    programs = [program_of(kernel, left) for kernel in kernels]
+    rest = [kernel for kernel, program in zip(kernels, programs, strict=True) if program is None]
+    others = iter(blocks.numpy_tile(rest, left, right, dtype) if rest else ())
+    return [
+        next(others) if program is None else NativeTile(program, left, right, dtype).store(monitor)
+        for program in programs
+    ]
+
+
+class NativeTile:
+    """One block of K, ready to run: packed points, vectors and external blocks in place."""
+
+    def __init__(self, program: Program, left: View, right: View, dtype: Any) -> None:
+        recorder = program.recorder
+        single = np.dtype(dtype) == np.float32
+        self.dtype = np.dtype(dtype)
+        self.shape = (len(left), len(right))
+        statistics, lefts, rights, weights = [], [], [], []
+        for path, statistic, columns in recorder.statistics:
+            a, b = follow(left, path), follow(right, path)
+            width = packed_columns(a, columns, b)
+            lefts.append(packed(a, b, statistic, columns, self.dtype))
+            rights.append(packed(b, b, statistic, columns, self.dtype))
+            statistics.append(STATISTICS.index(statistic))
+            unequal = np.ones(width) if columns is None else np.array(columns)
+            weights.append((unequal if statistic is UNEQUAL else unequal[:0]).astype(self.dtype))
+        self.job = (_native.Job32 if single else _native.Job64)(
+            *self.shape,
+            left.same_rows(right),
+            statistics,
+            lefts,
+            rights,
+            weights,
+            recorder.factors,
+            program.codes,
+            program.constants,
+            [self._vector(follow(left, path), function) for path, function in recorder.sides],
+            [self._vector(follow(right, path), function) for path, function in recorder.sides],
+            [self._block(follow(left, p), follow(right, p), k) for p, k in recorder.externals],
+        )
+
+    def _vector(self, view: View, function: Any) -> Array:
+        return np.ascontiguousarray(view.cut(view.side.values(function)), dtype=self.dtype)
+
+    def _block(self, left: View, right: View, kernel: Kernel) -> Array:
+        return np.ascontiguousarray(blocks.numpy_tile([kernel], left, right, self.dtype)[0])
+
+    def store(self, monitor: Monitor) -> Array:
+        """Return K."""
+        out = np.empty(self.shape, dtype=self.dtype)
+        if not self.job.store(out, _stop(monitor)):
+            monitor.poll()
+        return out
+
+    def multiply(self, V: Array, monitor: Monitor) -> Array:
+        """Return K V in double precision."""
+        right = np.ascontiguousarray(V.reshape(len(V), -1), dtype=np.float64)
+        out = np.empty((self.shape[0], right.shape[1]))
+        if not self.job.multiply(right, out, _stop(monitor)):
+            monitor.poll()
+        return out.reshape(self.shape[0], *V.shape[1:])
+
+
+def _stop(monitor: Monitor) -> Any:
+    return lambda: monitor.stop_reason() is not None
+
+
+def packed(
+    view: View, reference: View, statistic: Any, weights: tuple[float, ...] | None, dtype: Any
+) -> Any:
+    """Return the rows of a view packed for a statistic, kept for as long as the view is.
+
+    Squared distances are taken around the training centre; weights are folded into the columns.
+    """
+    scale: Array | None = None
+    if weights is not None and statistic is not UNEQUAL:
+        root = 0.5 if statistic in (SQUARED, DOT) else 1.0
+        scale = np.array(weights) ** root
+    centred = statistic is SQUARED
+    kept = DOT if statistic in (DOT, UNEQUAL) or (scale is None and not centred) else statistic
+    key = ("packed", kept, weights if scale is not None else None, np.dtype(dtype).char)
+
+    def pack() -> Any:
+        rows = as_matrix(view.points).dense()
+        if rows.strides[1] != rows.itemsize or rows.strides[0] < 0 or not rows.dtype.isnative:
+            rows = np.ascontiguousarray(rows)
+        centre = reference.side.centre() if centred else None
+        kind = _native.Panels32 if np.dtype(dtype) == np.float32 else _native.Panels64
+        return kind.pack(rows, centre, scale)
+
+    return view.once(key, pack)
