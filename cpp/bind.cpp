@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
@@ -31,13 +32,15 @@ using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Output = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+using Stop = nb::typed<nb::callable, bool()>;
+
 void require(bool holds, const char* sentence) {
     if (!holds) throw std::invalid_argument(sentence);
 }
 
 // Asks Python, while native code runs without its lock, whether to go on: Ctrl-C, and what the
 // caller's own function says.
-mercer::Poll poll_python(const std::optional<nb::callable>& stop) {
+mercer::Poll poll_python(const std::optional<Stop>& stop) {
     return [&stop] {
         const nb::gil_scoped_acquire lock;
         if (PyErr_CheckSignals() != 0) return true;
@@ -77,7 +80,8 @@ template <class T>
 using TermInput = std::pair<int, std::shared_ptr<mercer::Panels<T>>>;
 
 template <class T>
-void bind_engine(nb::module_& m, const char* panels_name, const char* job_name) {
+void bind_engine(nb::module_& m, const char* panels_name, const char* job_name,
+                 const char* packed_name) {
     using Panels = mercer::Panels<T>;
     using Job = mercer::Job<T>;
 
@@ -102,7 +106,8 @@ void bind_engine(nb::module_& m, const char* panels_name, const char* job_name) 
                const std::vector<int>& statistics, const std::vector<std::shared_ptr<Panels>>& left,
                const std::vector<std::shared_ptr<Panels>>& right,
                const std::vector<Column<T>>& weights, const std::vector<double>& factors,
-               const Matrix<std::int32_t>& codes, const Matrix<double>& constants,
+               const std::vector<Matrix<std::int32_t>>& codes,
+               const std::vector<Matrix<double>>& constants,
                const std::vector<Column<T>>& left_vectors,
                const std::vector<Column<T>>& right_vectors,
                const std::vector<Matrix<T>>& externals) {
@@ -110,24 +115,27 @@ void bind_engine(nb::module_& m, const char* panels_name, const char* job_name) 
                             weights.size() == statistics.size() &&
                             factors.size() == statistics.size(),
                         "Job: statistics come with left, right, weights and factors.");
-                require(codes.shape(1) == 4 && constants.shape(1) == 2 &&
-                            codes.shape(0) == constants.shape(0),
-                        "Job: instructions are four whole numbers and two numbers each.");
+                require(codes.size() == constants.size(), "Job: codes come with constants.");
                 std::vector<mercer::Term<T>> terms;
                 for (std::size_t t = 0; t < statistics.size(); ++t) {
                     require(0 <= statistics[t] && statistics[t] < mercer::n_statistics,
                             "Job: unknown statistic.");
-                    terms.push_back({static_cast<mercer::Statistic>(statistics[t]), left[t],
-                                     right[t],
-                                     std::vector<T>(weights[t].data(),
-                                                    weights[t].data() + weights[t].shape(0)),
-                                     factors[t]});
+                    terms.push_back(
+                        {static_cast<mercer::Statistic>(statistics[t]), left[t], right[t],
+                         std::vector<T>(weights[t].data(), weights[t].data() + weights[t].shape(0)),
+                         factors[t]});
                 }
-                std::vector<mercer::Instruction> program;
-                for (std::size_t i = 0; i < codes.shape(0); ++i)
-                    program.push_back({static_cast<mercer::Op>(codes(i, 0)), codes(i, 1),
-                                       codes(i, 2), codes(i, 3), constants(i, 0),
-                                       constants(i, 1)});
+                std::vector<std::vector<mercer::Instruction>> programs(codes.size());
+                for (std::size_t p = 0; p < codes.size(); ++p) {
+                    const auto& code = codes[p];
+                    const auto& number = constants[p];
+                    require(code.shape(1) == 4 && number.shape(1) == 2 &&
+                                code.shape(0) == number.shape(0),
+                            "Job: instructions are four whole numbers and two numbers each.");
+                    for (std::size_t i = 0; i < code.shape(0); ++i)
+                        programs[p].push_back({static_cast<mercer::Op>(code(i, 0)), code(i, 1),
+                                               code(i, 2), code(i, 3), number(i, 0), number(i, 1)});
+                }
                 const auto vectors = [](const std::vector<Column<T>>& given) {
                     std::vector<std::vector<T>> copies;
                     for (const auto& one : given)
@@ -141,33 +149,38 @@ void bind_engine(nb::module_& m, const char* panels_name, const char* job_name) 
                             "Job: an external block has a wrong size.");
                     blocks.push_back({one.data(), columns});
                 }
-                new (self) Held{Job(rows, columns, same_points, std::move(terms),
-                                    std::move(program), vectors(left_vectors),
-                                    vectors(right_vectors), std::move(blocks)),
-                                externals, rows, columns};
+                new (self)
+                    Held{Job(rows, columns, same_points, std::move(terms), std::move(programs),
+                             vectors(left_vectors), vectors(right_vectors), std::move(blocks)),
+                         externals, rows, columns};
             },
             "rows"_a, "columns"_a, "same_points"_a, "statistics"_a, "left"_a, "right"_a,
-            "weights"_a, "factors"_a, "codes"_a.noconvert(), "constants"_a.noconvert(),
-            "left_vectors"_a, "right_vectors"_a, "externals"_a)
+            "weights"_a, "factors"_a, "codes"_a, "constants"_a, "left_vectors"_a, "right_vectors"_a,
+            "externals"_a)
         .def(
             "store",
-            [](const Held& self, const Output<T>& out, const std::optional<nb::callable>& stop) {
-                require(static_cast<std::int64_t>(out.shape(0)) == self.rows &&
-                            static_cast<std::int64_t>(out.shape(1)) == self.columns,
-                        "store: out must have the shape of the job.");
+            [](const Held& self, const std::vector<Output<T>>& outs,
+               const std::optional<Stop>& stop) {
+                std::vector<T*> places;
+                for (const auto& out : outs) {
+                    require(static_cast<std::int64_t>(out.shape(0)) == self.rows &&
+                                static_cast<std::int64_t>(out.shape(1)) == self.columns,
+                            "store: out must have the shape of the job.");
+                    places.push_back(out.data());
+                }
                 const auto poll = poll_python(stop);
                 bool done = false;
                 {
                     const nb::gil_scoped_release release;
-                    done = self.job.store(out.data(), self.columns, poll);
+                    done = self.job.store(places, poll);
                 }
                 return finish(done);
             },
-            "out"_a.noconvert(), "stop"_a.none(), "K into out; False if `stop` said so.")
+            "outs"_a, "stop"_a.none(), "The matrix of each program; False if `stop` said so.")
         .def(
             "multiply",
             [](const Held& self, const Matrix<double>& v, const Output<double>& out,
-               const std::optional<nb::callable>& stop) {
+               const std::optional<Stop>& stop) {
                 require(static_cast<std::int64_t>(v.shape(0)) == self.columns &&
                             static_cast<std::int64_t>(out.shape(0)) == self.rows &&
                             v.shape(1) == out.shape(1),
@@ -183,6 +196,52 @@ void bind_engine(nb::module_& m, const char* panels_name, const char* job_name) 
             },
             "v"_a.noconvert(), "out"_a.noconvert(), "stop"_a.none(),
             "K v into out; False if `stop` said so.");
+
+    using Packed = mercer::Packed<T>;
+    nb::class_<Packed>(m, packed_name, "A symmetric matrix, half of it kept.")
+        .def_static(
+            "make",
+            [](const Held& held, const std::optional<Stop>& stop) {
+                const auto poll = poll_python(stop);
+                std::unique_ptr<Packed> made;
+                {
+                    const nb::gil_scoped_release release;
+                    made = std::make_unique<Packed>(held.job, poll);
+                }
+                finish(made->complete());
+                return made;
+            },
+            "job"_a, "stop"_a.none(), "The matrix of a job on one collection of points.")
+        .def_prop_ro("complete", &Packed::complete)
+        .def_prop_ro("bytes", &Packed::bytes)
+        .def(
+            "multiply",
+            [](const Packed& self, const Matrix<double>& v, const Output<double>& out,
+               const std::optional<Stop>& stop) {
+                require(static_cast<std::int64_t>(v.shape(0)) == self.size() &&
+                            out.shape(0) == v.shape(0) && v.shape(1) == out.shape(1),
+                        "multiply: v and out must fit the matrix.");
+                const auto poll = poll_python(stop);
+                bool done = false;
+                {
+                    const nb::gil_scoped_release release;
+                    done = self.multiply(v.data(), static_cast<std::int64_t>(v.shape(1)),
+                                         out.data(), poll);
+                }
+                return finish(done);
+            },
+            "v"_a.noconvert(), "out"_a.noconvert(), "stop"_a.none(),
+            "K v into out; False if `stop` said so.")
+        .def(
+            "rows",
+            [](const Packed& self, const Column<std::int64_t>& chosen, const Output<T>& out) {
+                require(out.shape(0) == chosen.shape(0) &&
+                            static_cast<std::int64_t>(out.shape(1)) == self.size(),
+                        "rows: out must have one row for each that was chosen.");
+                const nb::gil_scoped_release release;
+                self.rows(chosen.data(), static_cast<std::int64_t>(chosen.shape(0)), out.data());
+            },
+            "chosen"_a.noconvert(), "out"_a.noconvert(), "Whole rows of K into out.");
 }
 
 }  // namespace
@@ -204,6 +263,6 @@ NB_MODULE(_core, m) {
     m.def("set_num_threads", &mercer::set_num_threads, "count"_a.noconvert(),
           "Set how many threads native loops use from now on.");
 
-    bind_engine<float>(m, "Panels32", "Job32");
-    bind_engine<double>(m, "Panels64", "Job64");
+    bind_engine<float>(m, "Panels32", "Job32", "Packed32");
+    bind_engine<double>(m, "Panels64", "Job64", "Packed64");
 }

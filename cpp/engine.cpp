@@ -13,8 +13,8 @@
 namespace mercer {
 namespace {
 
-constexpr std::int64_t row_panels = 8;      // of a tile
-constexpr std::int64_t column_panels = 16;  // of a tile
+constexpr std::int64_t row_panels = 8;         // of a tile
+constexpr std::int64_t column_panels = 16;     // of a tile
 constexpr std::int64_t columns_at_once = 160;  // of the points, so that two panels stay in L1
 
 std::int64_t up(std::int64_t value, std::int64_t step) {
@@ -52,9 +52,8 @@ template <class T>
 Aligned<T> aligned(std::int64_t count) {
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 16;
     if (count < 0 || count > most) throw std::bad_alloc();
-    const auto bytes = static_cast<std::size_t>(up(std::max<std::int64_t>(count, 1) *
-                                                       static_cast<std::int64_t>(sizeof(T)),
-                                                   64));
+    const auto bytes = static_cast<std::size_t>(
+        up(std::max<std::int64_t>(count, 1) * static_cast<std::int64_t>(sizeof(T)), 64));
     void* p = std::aligned_alloc(64, bytes);
     if (p == nullptr) throw std::bad_alloc();
     return Aligned<T>(static_cast<T*>(p));
@@ -77,8 +76,7 @@ Panels<T>::Panels(const Source* x, std::int64_t rows, std::int64_t columns, std:
     data_ = aligned<T>(panels_ * width_ * columns_);
     norms_.assign(static_cast<std::size_t>(panels_ * width_), T(0));
     largest_.assign(static_cast<std::size_t>(panels_), 0.0);
-    parallel_for(
-        panels_, [&](std::int64_t p, int) { pack(p, x, stride, centre, scale); }, nullptr);
+    parallel_for(panels_, [&](std::int64_t p, int) { pack(p, x, stride, centre, scale); }, nullptr);
     for (std::int64_t i = 0; i < rows_; ++i)
         if (std::isnan(norms_[static_cast<std::size_t>(i)])) missing_.push_back(i);
 }
@@ -115,25 +113,130 @@ std::int64_t Panels<T>::bytes() const {
     return panels_ * width_ * (columns_ + 1) * static_cast<std::int64_t>(sizeof(T));
 }
 
+// --- products -----------------------------------------------------------------------------------
+
+namespace {
+
+// Collects K v block by block; of the same points, a block above the diagonal counts for its
+// mirror image too. Sums of a block in T, sums of blocks in double precision, one set for each
+// worker: the result depends on the number of threads, not on which was faster.
+template <class T>
+class Product {
+public:
+    Product(std::int64_t rows, std::int64_t columns, bool same, const double* v, std::int64_t count,
+            std::int64_t tile_rows, std::int64_t tile_columns)
+        : rows_(rows),
+          count_(count),
+          same_(same),
+          tile_rows_(tile_rows),
+          tile_columns_(tile_columns) {
+        by_point_ = aligned<T>(columns * count);
+        for (std::int64_t j = 0; j < columns * count; ++j)
+            by_point_[static_cast<std::size_t>(j)] = static_cast<T>(v[j]);
+        depth_ = up(columns, tile_columns);
+        by_column_ = aligned<T>(depth_ * count);
+        std::fill_n(by_column_.get(), depth_ * count, T(0));
+        for (std::int64_t j = 0; j < columns; ++j)
+            for (std::int64_t c = 0; c < count; ++c)
+                by_column_[static_cast<std::size_t>(c * depth_ + j)] =
+                    by_point_[static_cast<std::size_t>(j * count + c)];
+        for (int w = 0; w < num_threads(); ++w) {
+            Worker worker;
+            worker.part = aligned<T>(tile_columns * count);
+            worker.copy = aligned<T>(tile_rows * tile_columns);
+            worker.sums.assign(static_cast<std::size_t>(rows * count), 0.0);
+            workers_.push_back(std::move(worker));
+        }
+    }
+
+    // values: rows tile_columns apart. ahead: the values that this worker will add next, or null.
+    void add(const Block& block, const T* values, const T* ahead, int worker) {
+        Worker& own = workers_[static_cast<std::size_t>(worker)];
+        const bool crosses = same_ && block.column < block.row + block.rows;
+        if (crosses || block.columns < tile_columns_) values = cleaned(block, values, own);
+        const auto& table = kernels<T>();
+        table.multiply(values, tile_columns_, block.rows, block.columns,
+                       by_column_.get() + block.column, depth_, count_, own.part.get(), tile_rows_,
+                       ahead);
+        collect(own, block.row, block.rows, tile_rows_);
+        if (!same_) return;
+        if (crosses) clear_diagonal(block, own);
+        table.multiply_transposed(values, tile_columns_, block.rows, block.columns,
+                                  by_point_.get() + block.row * count_, count_, own.part.get(),
+                                  tile_columns_);
+        collect(own, block.column, block.columns, tile_columns_);
+    }
+
+    void finish(double* out) const {
+        for (std::int64_t i = 0; i < rows_; ++i)
+            for (std::int64_t c = 0; c < count_; ++c) {
+                double total = 0;
+                for (const auto& worker : workers_)
+                    total += worker.sums[static_cast<std::size_t>(c * rows_ + i)];
+                out[i * count_ + c] = total;
+            }
+    }
+
+private:
+    struct Worker {
+        Aligned<T> part, copy;
+        std::vector<double> sums;
+    };
+
+    // A copy of the block with zeros after its last column and, of the same points, below the
+    // diagonal of the whole matrix.
+    const T* cleaned(const Block& block, const T* values, Worker& own) {
+        for (std::int64_t i = 0; i < block.rows; ++i) {
+            const std::int64_t below = same_ ? block.row + i - block.column : 0;
+            const std::int64_t first = std::clamp<std::int64_t>(below, 0, block.columns);
+            T* row = own.copy.get() + i * tile_columns_;
+            std::fill_n(row, first, T(0));
+            std::copy(values + i * tile_columns_ + first,
+                      values + i * tile_columns_ + block.columns, row + first);
+            std::fill(row + block.columns, row + tile_columns_, T(0));
+        }
+        return own.copy.get();
+    }
+
+    // The diagonal counts once.
+    void clear_diagonal(const Block& block, Worker& own) {
+        for (std::int64_t i = 0; i < block.rows; ++i) {
+            const std::int64_t j = block.row + i - block.column;
+            if (0 <= j && j < block.columns)
+                own.copy[static_cast<std::size_t>(i * tile_columns_ + j)] = T(0);
+        }
+    }
+
+    void collect(Worker& own, std::int64_t first, std::int64_t points, std::int64_t stride) {
+        for (std::int64_t c = 0; c < count_; ++c) {
+            double* sums = own.sums.data() + c * rows_ + first;
+            const T* part = own.part.get() + c * stride;
+            for (std::int64_t i = 0; i < points; ++i) sums[i] += static_cast<double>(part[i]);
+        }
+    }
+
+    std::int64_t rows_, count_;
+    bool same_;
+    std::int64_t tile_rows_, tile_columns_;
+    std::int64_t depth_ = 0;
+    Aligned<T> by_point_, by_column_;  // v, twice
+    std::vector<Worker> workers_;
+};
+
+}  // namespace
+
 // --- jobs ---------------------------------------------------------------------------------------
 
 template <class T>
-struct Job<T>::Scratch {
-    std::vector<Aligned<T>> tiles;  // one for each statistic
-    Aligned<T> registers;
-    Aligned<T> values;  // the kernel values of the tile
-    std::vector<bool> finished;
-};
-
-template <class T>
 Job<T>::Job(std::int64_t rows, std::int64_t columns, bool same_points, std::vector<Term<T>> terms,
-            std::vector<Instruction> program, std::vector<std::vector<T>> left_vectors,
-            std::vector<std::vector<T>> right_vectors, std::vector<External<T>> externals)
+            std::vector<std::vector<Instruction>> programs,
+            std::vector<std::vector<T>> left_vectors, std::vector<std::vector<T>> right_vectors,
+            std::vector<External<T>> externals)
     : rows_(rows),
       columns_(columns),
       same_points_(same_points),
       terms_(std::move(terms)),
-      program_(std::move(program)),
+      programs_(std::move(programs)),
       left_(std::move(left_vectors)),
       right_(std::move(right_vectors)),
       externals_(std::move(externals)),
@@ -164,31 +267,42 @@ Job<T>::Job(std::int64_t rows, std::int64_t columns, bool same_points, std::vect
                 "a column vector has a wrong size.");
         vector.resize(static_cast<std::size_t>(up(columns, tile_columns_)), T(0));
     }
-    require(!program_.empty(), "the program must not be empty.");
-    for (const auto& step : program_) {
-        const auto reg = [](int r) { return 0 <= r && r < max_registers; };
-        const auto in = [&](std::size_t size) {
-            return 0 <= step.a && static_cast<std::size_t>(step.a) < size;
-        };
-        const int op = static_cast<int>(step.op);
-        require(0 <= op && op < n_ops && reg(step.out), "unknown instruction or register.");
-        switch (step.op) {
-            case Op::statistic:
-            case Op::expanded:
-                require(in(terms_.size()), "unknown statistic.");
-                break;
-            case Op::external:
-                require(in(externals_.size()), "unknown block.");
-                break;
-            case Op::left:
-                require(in(left_.size()), "unknown row vector.");
-                break;
-            case Op::right:
-                require(in(right_.size()), "unknown column vector.");
-                break;
-            default:
-                require(reg(step.a) && reg(step.b), "unknown register.");
-        }
+    require(!programs_.empty(), "there must be a program.");
+    for (const auto& program : programs_) {
+        require(!program.empty(), "a program must not be empty.");
+        for (const auto& step : program) check(step);
+    }
+}
+
+template <class T>
+void Job<T>::check(const Instruction& step) const {
+    const auto require = [](bool holds, const char* sentence) {
+        if (!holds) throw std::invalid_argument(std::string("Job: ") + sentence);
+    };
+    const auto reg = [](int r) { return 0 <= r && r < max_registers; };
+    const auto in = [&](std::size_t size) {
+        return 0 <= step.a && static_cast<std::size_t>(step.a) < size;
+    };
+    const int op = static_cast<int>(step.op);
+    require(0 <= op && op < n_ops && reg(step.out), "unknown instruction or register.");
+    switch (step.op) {
+        case Op::statistic:
+        case Op::expanded:
+            require(in(terms_.size()), "unknown statistic.");
+            break;
+        case Op::external:
+            require(in(externals_.size()), "unknown block.");
+            break;
+        case Op::left:
+            require(in(left_.size()), "unknown row vector.");
+            break;
+        case Op::right:
+            require(in(right_.size()), "unknown column vector.");
+            break;
+        case Op::constant:
+            break;
+        default:
+            require(reg(step.a) && reg(step.b), "unknown register.");
     }
 }
 
@@ -233,7 +347,8 @@ void Job<T>::statistics(const Block& block, bool upper, Scratch& scratch) const 
         }
         const auto sum = table.statistic[static_cast<int>(wanted)];
         const std::int64_t depth = term.left->columns();
-        const std::int64_t passes = std::max<std::int64_t>((depth + columns_at_once - 1) / columns_at_once, 1);
+        const std::int64_t passes =
+            std::max<std::int64_t>((depth + columns_at_once - 1) / columns_at_once, 1);
         for (std::int64_t pass = 0; pass < passes; ++pass) {
             const std::int64_t from = depth * pass / passes, to = depth * (pass + 1) / passes;
             const T* weights = term.weights.empty() ? nullptr : term.weights.data() + from;
@@ -261,8 +376,14 @@ void Job<T>::statistics(const Block& block, bool upper, Scratch& scratch) const 
 
 template <class T>
 const T* Job<T>::evaluate(const Block& block, bool upper, Scratch& scratch) const {
-    const auto& table = kernels<T>();
     statistics(block, upper, scratch);
+    return values(programs_.front(), block, scratch);
+}
+
+template <class T>
+const T* Job<T>::values(const std::vector<Instruction>& program, const Block& block,
+                        Scratch& scratch) const {
+    const auto& table = kernels<T>();
     RowInputs<T> row{};
     row.count = block.columns;
     for (std::size_t t = 0; t < terms_.size(); ++t) {
@@ -282,88 +403,158 @@ const T* Job<T>::evaluate(const Block& block, bool upper, Scratch& scratch) cons
             row.externals[e] = externals_[e].values + point * externals_[e].stride + block.column;
         const std::int64_t own = point - block.column;
         row.diagonal = same_points_ && 0 <= own && own < block.columns ? own : -1;
-        table.run(program_.data(), static_cast<int>(program_.size()), row, scratch.registers.get(),
+        table.run(program.data(), static_cast<int>(program.size()), row, scratch.registers.get(),
                   tile_columns_, scratch.values.get() + i * tile_columns_);
     }
     return scratch.values.get();
 }
 
+// Of the same points, the blocks that reach the diagonal or lie above it.
 template <class T>
-bool Job<T>::store(T* out, std::int64_t stride, const Poll& poll) const {
-    auto scratch = scratches();
-    // Of the same points, the blocks on and above the diagonal; row blocks are the shorter ones.
+std::vector<Block> Job<T>::block_list() const {
     std::vector<Block> blocks;
     for (std::int64_t i = 0; i < rows_; i += tile_rows_)
         for (std::int64_t j = 0; j < columns_; j += tile_columns_)
             if (!same_points_ || j + tile_columns_ > i)
-                blocks.push_back({i, j, std::min(tile_rows_, rows_ - i),
-                                  std::min(tile_columns_, columns_ - j)});
+                blocks.push_back(
+                    {i, j, std::min(tile_rows_, rows_ - i), std::min(tile_columns_, columns_ - j)});
+    return blocks;
+}
+
+template <class T>
+bool Job<T>::store(const std::vector<T*>& outs, const Poll& poll) const {
+    if (outs.size() != programs_.size())
+        throw std::invalid_argument("Job: there must be one matrix for each program.");
+    auto scratch = scratches();
+    const auto blocks = block_list();
     return parallel_for(
         static_cast<std::int64_t>(blocks.size()),
         [&](std::int64_t task, int worker) {
             const Block& block = blocks[static_cast<std::size_t>(task)];
-            const T* values =
-                evaluate(block, same_points_, scratch[static_cast<std::size_t>(worker)]);
-            if (same_points_ && block.column < block.row + block.rows) {
-                store_at_diagonal(block, values, out, stride);
-                return;
-            }
-            for (std::int64_t i = 0; i < block.rows; ++i)
-                std::copy_n(values + i * tile_columns_, block.columns,
-                            out + (block.row + i) * stride + block.column);
-            if (same_points_)
-                kernels<T>().transpose(values, tile_columns_, block.rows, block.columns,
-                                       out + block.column * stride + block.row, stride);
+            Scratch& own = scratch[static_cast<std::size_t>(worker)];
+            statistics(block, same_points_, own);
+            for (std::size_t p = 0; p < programs_.size(); ++p)
+                store_block(block, values(programs_[p], block, own), outs[p]);
         },
         poll);
 }
 
+template <class T>
+void Job<T>::store_block(const Block& block, const T* values, T* out) const {
+    if (same_points_ && block.column < block.row + block.rows) {
+        store_at_diagonal(block, values, out);
+        return;
+    }
+    for (std::int64_t i = 0; i < block.rows; ++i)
+        std::copy_n(values + i * tile_columns_, block.columns,
+                    out + (block.row + i) * columns_ + block.column);
+    if (same_points_)
+        kernels<T>().transpose(values, tile_columns_, block.rows, block.columns,
+                               out + block.column * columns_ + block.row, columns_);
+}
+
 // A block that the diagonal runs through: what lies above it, and its mirror image.
 template <class T>
-void Job<T>::store_at_diagonal(const Block& block, const T* values, T* out,
-                               std::int64_t stride) const {
+void Job<T>::store_at_diagonal(const Block& block, const T* values, T* out) const {
     for (std::int64_t i = 0; i < block.rows; ++i) {
         const std::int64_t point = block.row + i;
-        for (std::int64_t j = std::max<std::int64_t>(point - block.column, 0); j < block.columns; ++j) {
-            out[point * stride + block.column + j] = values[i * tile_columns_ + j];
-            out[(block.column + j) * stride + point] = values[i * tile_columns_ + j];
+        for (std::int64_t j = std::max<std::int64_t>(point - block.column, 0); j < block.columns;
+             ++j) {
+            out[point * columns_ + block.column + j] = values[i * tile_columns_ + j];
+            out[(block.column + j) * columns_ + point] = values[i * tile_columns_ + j];
         }
     }
 }
 
 template <class T>
 bool Job<T>::multiply(const double* v, std::int64_t count, double* out, const Poll& poll) const {
-    const auto& table = kernels<T>();
-    const std::int64_t pad = up(count, table.lanes);
-    // v once, padded to whole vectors and whole tiles.
-    const std::int64_t depth = up(columns_, tile_columns_);
-    auto right = aligned<T>(depth * pad);
-    std::fill_n(right.get(), depth * pad, T(0));
-    for (std::int64_t j = 0; j < columns_; ++j)
-        for (std::int64_t c = 0; c < count; ++c)
-            right[static_cast<std::size_t>(j * pad + c)] = static_cast<T>(v[j * count + c]);
     auto scratch = scratches();
-    std::vector<Aligned<T>> sums;
-    for (std::size_t w = 0; w < scratch.size(); ++w) sums.push_back(aligned<T>(tile_rows_ * pad));
-    return parallel_for(
-        (rows_ + tile_rows_ - 1) / tile_rows_,
+    Product<T> product(rows_, columns_, same_points_, v, count, tile_rows_, tile_columns_);
+    const auto blocks = block_list();
+    const bool done = parallel_in_turn(
+        static_cast<std::int64_t>(blocks.size()),
         [&](std::int64_t task, int worker) {
-            const std::int64_t row = task * tile_rows_, rows = std::min(tile_rows_, rows_ - row);
-            T* sum = sums[static_cast<std::size_t>(worker)].get();
-            std::fill_n(out + row * count, rows * count, 0.0);
-            for (std::int64_t j = 0; j < columns_; j += tile_columns_) {
-                const Block block{row, j, rows, std::min(tile_columns_, columns_ - j)};
-                const T* values =
-                    evaluate(block, false, scratch[static_cast<std::size_t>(worker)]);
-                std::fill_n(sum, rows * pad, T(0));
-                table.multiply(values, tile_columns_, rows, block.columns, right.get() + j * pad,
-                               pad, sum);
-                for (std::int64_t i = 0; i < rows; ++i)
-                    for (std::int64_t c = 0; c < count; ++c)
-                        out[(row + i) * count + c] += static_cast<double>(sum[i * pad + c]);
-            }
+            const Block& block = blocks[static_cast<std::size_t>(task)];
+            const T* values =
+                evaluate(block, same_points_, scratch[static_cast<std::size_t>(worker)]);
+            product.add(block, values, nullptr, worker);
         },
         poll);
+    if (done) product.finish(out);
+    return done;
+}
+
+// --- packed symmetric matrices ------------------------------------------------------------------
+
+template <class T>
+Packed<T>::Packed(const Job<T>& job, const Poll& poll)
+    : n_(job.rows()), tile_rows_(job.tile_rows()), tile_columns_(job.tile_columns()) {
+    if (!job.same_points())
+        throw std::invalid_argument("Packed: the matrix must be that of one collection of points.");
+    blocks_ = job.block_list();
+    const auto count = static_cast<std::int64_t>(blocks_.size());
+    values_ = aligned<T>(count * tile_rows_ * tile_columns_);
+    auto scratch = job.scratches();
+    complete_ = parallel_for(
+        count,
+        [&](std::int64_t task, int worker) {
+            const Block& block = blocks_[static_cast<std::size_t>(task)];
+            const T* values = job.evaluate(block, true, scratch[static_cast<std::size_t>(worker)]);
+            std::copy_n(values, block.rows * tile_columns_,
+                        values_.get() + task * tile_rows_ * tile_columns_);
+        },
+        poll);
+}
+
+template <class T>
+std::int64_t Packed<T>::bytes() const {
+    return static_cast<std::int64_t>(blocks_.size()) * tile_rows_ * tile_columns_ *
+           static_cast<std::int64_t>(sizeof(T));
+}
+
+template <class T>
+bool Packed<T>::multiply(const double* v, std::int64_t count, double* out, const Poll& poll) const {
+    Product<T> product(n_, n_, true, v, count, tile_rows_, tile_columns_);
+    const bool done = parallel_in_turn(
+        static_cast<std::int64_t>(blocks_.size()),
+        [&](std::int64_t task, int worker) {
+            const std::int64_t size = tile_rows_ * tile_columns_, next = task + num_threads();
+            const T* values = values_.get() + task * size;
+            const bool more = next < static_cast<std::int64_t>(blocks_.size());
+            product.add(blocks_[static_cast<std::size_t>(task)], values,
+                        more ? values_.get() + next * size : nullptr, worker);
+        },
+        poll);
+    if (done) product.finish(out);
+    return done;
+}
+
+template <class T>
+void Packed<T>::rows(const std::int64_t* chosen, std::int64_t count, T* out) const {
+    for (std::int64_t r = 0; r < count; ++r)
+        if (chosen[r] < 0 || chosen[r] >= n_)
+            throw std::invalid_argument("Packed: a row must be one of the points.");
+    parallel_for(
+        static_cast<std::int64_t>(blocks_.size()),
+        [&](std::int64_t task, int) {
+            const Block& block = blocks_[static_cast<std::size_t>(task)];
+            const T* values = values_.get() + task * tile_rows_ * tile_columns_;
+            for (std::int64_t r = 0; r < count; ++r) {
+                T* row = out + r * n_;
+                const std::int64_t i = chosen[r] - block.row, j = chosen[r] - block.column;
+                if (0 <= i && i < block.rows) {
+                    const std::int64_t from = std::max<std::int64_t>(chosen[r] - block.column, 0);
+                    if (from < block.columns)
+                        std::copy(values + i * tile_columns_ + from,
+                                  values + i * tile_columns_ + block.columns,
+                                  row + block.column + from);
+                }
+                if (0 <= j && j < block.columns)
+                    for (std::int64_t k = 0; k < block.rows && block.row + k < chosen[r]; ++k)
+                        row[block.row + k] = values[k * tile_columns_ + j];
+            }
+        },
+        nullptr);
 }
 
 template struct Free<float>;
@@ -380,5 +571,7 @@ template Panels<double>::Panels(const double*, std::int64_t, std::int64_t, std::
                                 const double*, const double*);
 template class Job<float>;
 template class Job<double>;
+template class Packed<float>;
+template class Packed<double>;
 
 }  // namespace mercer

@@ -1,4 +1,4 @@
-// The tile engine: kernel matrices from panels of points, statistics and a program.
+// The tile engine: kernel matrices from panels of points, statistics and programs.
 #pragma once
 
 #include <cstdint>
@@ -40,9 +40,9 @@ public:
     std::int64_t panels() const { return panels_; }
     std::int64_t bytes() const;
     const T* panel(std::int64_t p) const { return data_.get() + p * columns_ * width_; }
-    const T* norms() const { return norms_.data(); }               // |x|^2, padded with 0
+    const T* norms() const { return norms_.data(); }  // |x|^2, padded with 0
     double largest(std::int64_t p) const { return largest_[static_cast<std::size_t>(p)]; }
-    bool missing() const { return !missing_.empty(); }             // any NaN
+    bool missing() const { return !missing_.empty(); }  // any NaN
     const std::vector<std::int64_t>& missing_rows() const { return missing_; }
 
 private:
@@ -75,41 +75,82 @@ struct External {
     std::int64_t stride;
 };
 
+// Part of a matrix, in points; it starts where a panel starts.
+struct Block {
+    std::int64_t row, column, rows, columns;
+};
+
 template <class T>
 class Job {
 public:
     // left_vectors, right_vectors: one pointer to `rows` (`columns`) numbers each.
     // Throws std::invalid_argument on a program that does not fit.
     Job(std::int64_t rows, std::int64_t columns, bool same_points, std::vector<Term<T>> terms,
-        std::vector<Instruction> program, std::vector<std::vector<T>> left_vectors,
+        std::vector<std::vector<Instruction>> programs, std::vector<std::vector<T>> left_vectors,
         std::vector<std::vector<T>> right_vectors, std::vector<External<T>> externals);
 
-    // out[i][j] = K(i, j); of the same points, half is computed and mirrored.
-    bool store(T* out, std::int64_t stride, const Poll& poll) const;
+    // The matrix of each program, from the same statistics, row by row; of the same points, half is
+    // computed and mirrored.
+    bool store(const std::vector<T*>& outs, const Poll& poll) const;
 
-    // out = K v; v: columns x count, out: rows x count, in double precision, row by row.
+    // out = K v with the first program; v: columns x count, out: rows x count, in double precision,
+    // row by row.
     bool multiply(const double* v, std::int64_t count, double* out, const Poll& poll) const;
 
-private:
-    struct Scratch;
-    struct Block {
-        std::int64_t row, column, rows, columns;  // in points; the first two start a panel
+    struct Scratch {
+        std::vector<Aligned<T>> tiles;  // one for each statistic
+        Aligned<T> registers;
+        Aligned<T> values;  // the kernel values of the tile
+        std::vector<bool> finished;
     };
 
+    std::int64_t rows() const { return rows_; }
+    std::int64_t tile_rows() const { return tile_rows_; }
+    std::int64_t tile_columns() const { return tile_columns_; }
+    bool same_points() const { return same_points_; }
+    std::vector<Block> block_list() const;
+    std::vector<Scratch> scratches() const;
+
+    // The values of a block, rows tile_columns() apart; they stand until the scratch is used again.
     // upper: what lies below the diagonal of the whole matrix may be left undefined.
     const T* evaluate(const Block& block, bool upper, Scratch& scratch) const;
+
+private:
     void statistics(const Block& block, bool upper, Scratch& scratch) const;
-    void store_at_diagonal(const Block& block, const T* values, T* out, std::int64_t stride) const;
+    const T* values(const std::vector<Instruction>& program, const Block& block,
+                    Scratch& scratch) const;
+    void store_block(const Block& block, const T* values, T* out) const;
+    void store_at_diagonal(const Block& block, const T* values, T* out) const;
+    void check(const Instruction& step) const;
     bool expands(const Term<T>& term, const Block& block) const;
-    std::vector<Scratch> scratches() const;
 
     std::int64_t rows_, columns_;
     bool same_points_;
     std::vector<Term<T>> terms_;
-    std::vector<Instruction> program_;
+    std::vector<std::vector<Instruction>> programs_;
     std::vector<std::vector<T>> left_, right_;
     std::vector<External<T>> externals_;
     std::int64_t tile_rows_, tile_columns_;
+};
+
+// A symmetric matrix kept as the blocks on and above its diagonal, about half of its numbers.
+template <class T>
+class Packed {
+public:
+    Packed(const Job<T>& job, const Poll& poll);
+
+    bool complete() const { return complete_; }  // false: stopped by `poll`
+    std::int64_t size() const { return n_; }
+    std::int64_t bytes() const;
+    bool multiply(const double* v, std::int64_t count, double* out, const Poll& poll) const;
+    // out: count x size, whole rows. Throws std::invalid_argument on a row that does not exist.
+    void rows(const std::int64_t* chosen, std::int64_t count, T* out) const;
+
+private:
+    std::int64_t n_, tile_rows_, tile_columns_;
+    std::vector<Block> blocks_;
+    Aligned<T> values_;
+    bool complete_ = false;
 };
 
 }  // namespace mercer

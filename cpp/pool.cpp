@@ -24,7 +24,7 @@ constexpr auto poll_every = std::chrono::milliseconds(20);
 class Pool {
 public:
     bool run(std::int64_t count, const std::function<void(std::int64_t, int)>& task, int threads,
-             const Poll& poll) {
+             bool in_turn, const Poll& poll) {
         const std::lock_guard<std::mutex> turn(one_job_);
         grow(threads - 1);
         {
@@ -35,6 +35,7 @@ public:
             stopped_ = false;
             failure_ = nullptr;
             wanted_ = threads - 1;
+            step_ = in_turn ? threads : 0;
             running_ = threads - 1;
             ++generation_;
         }
@@ -76,8 +77,8 @@ private:
 
     void work(int worker, const Poll* poll) {
         auto last = std::chrono::steady_clock::now();
-        while (!stopped_) {
-            const std::int64_t task = next_++;
+        for (std::int64_t turn = worker; !stopped_; turn += step_) {
+            const std::int64_t task = step_ > 0 ? turn : next_++;
             if (task >= count_) return;
             try {
                 (*task_)(task, worker);
@@ -105,6 +106,7 @@ private:
     std::atomic<bool> stopped_{false};
     std::exception_ptr failure_;
     int wanted_ = 0, running_ = 0;
+    std::int64_t step_ = 0;  // 0: whoever is free takes the next task
     std::uint64_t generation_ = 0;
 };
 
@@ -134,8 +136,13 @@ Pool& pool() {
 bool parallel_for(std::int64_t count, const std::function<void(std::int64_t, int)>& task,
                   const Poll& poll) {
     const auto threads = static_cast<int>(std::min<std::int64_t>(num_threads(), count));
-    if (count <= 0) return true;
-    return pool().run(count, task, threads, poll);
+    return count <= 0 || pool().run(count, task, threads, false, poll);
+}
+
+bool parallel_in_turn(std::int64_t count, const std::function<void(std::int64_t, int)>& task,
+                      const Poll& poll) {
+    const auto threads = static_cast<int>(std::min<std::int64_t>(num_threads(), count));
+    return count <= 0 || pool().run(count, task, threads, true, poll);
 }
 
 }  // namespace mercer

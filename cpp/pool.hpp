@@ -16,7 +16,12 @@ using Poll = std::function<bool()>;
 // Returns false if `poll` asked to stop before all were done. The first exception of a task stops
 // the rest and is thrown again here.
 bool parallel_for(std::int64_t count,
-                  const std::function<void(std::int64_t task, int worker)>& task,
-                  const Poll& poll);
+                  const std::function<void(std::int64_t task, int worker)>& task, const Poll& poll);
+
+// The same with a fixed share for each worker (worker, worker + threads, ...), so that what a
+// worker sums up does not depend on which of them was faster.
+bool parallel_in_turn(std::int64_t count,
+                      const std::function<void(std::int64_t task, int worker)>& task,
+                      const Poll& poll);
 
 }  // namespace mercer

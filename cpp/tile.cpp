@@ -39,6 +39,12 @@ struct Vector<double> {
 template <class T>
 using VectorOf = typename Vector<T>::V;
 
+// A number that the compiler knows.
+template <int n>
+struct Size {
+    constexpr int operator()() const { return n; }
+};
+
 constexpr int vectors = 3;  // in a panel
 
 template <class T>
@@ -268,6 +274,17 @@ inline V whole_power(V x, std::int64_t exponent) {
     return exponent < 0 ? 1 / result : result;
 }
 
+// x ^ p for x >= 0; NaN for x < 0 and for NaN.
+template <class T, class V>
+inline V real_power(V x, T p) {
+    const V infinity = splat(T(__builtin_inf()));
+    const V smallest = splat(sizeof(T) == 4 ? T(__FLT_MIN__) : T(__DBL_MIN__));
+    const V at_zero = p > 0 ? V{} : infinity, at_infinity = p > 0 ? infinity : V{};
+    const V inside = exponential(p * logarithm(x));
+    const V value = x < smallest ? at_zero : (x == infinity ? at_infinity : inside);
+    return x >= V{} ? value : splat(T(__builtin_nan("")));
+}
+
 // tanh(x) = 1 - 2 / (exp(2 |x|) + 1) with the sign of x; its own series near 0.
 template <class T, class V>
 inline V tangent(V x) {
@@ -275,7 +292,8 @@ inline V tangent(V x) {
     const V large = 1 - 2 / (exponential(2 * size) + 1);
     const V s2 = x * x;
     const V small =
-        size * (1 + s2 * (-T(1) / 3 + s2 * (T(2) / 15 + s2 * (-T(17) / 315 + s2 * (T(62) / 2835)))));
+        size *
+        (1 + s2 * (-T(1) / 3 + s2 * (T(2) / 15 + s2 * (-T(17) / 315 + s2 * (T(62) / 2835)))));
     const V value = size < splat(T(sizeof(T) == 4 ? 0.1 : 0.02)) ? small : large;
     return x < V{} ? -value : value;
 }
@@ -352,12 +370,12 @@ void run_program(const Instruction* program, int length, const RowInputs<T>& row
                 break;
             case Op::whole_power: {
                 const auto exponent = static_cast<std::int64_t>(step.x);
-                each(out, count, [=](std::int64_t j) { return whole_power(load(a + j), exponent); });
+                each(out, count,
+                     [=](std::int64_t j) { return whole_power(load(a + j), exponent); });
                 break;
             }
             case Op::real_power:
-                each(out, count,
-                     [=](std::int64_t j) { return exponential(x * logarithm(load(a + j))); });
+                each(out, count, [=](std::int64_t j) { return real_power<T>(load(a + j), x); });
                 break;
             case Op::exponential:
                 each(out, count, [=](std::int64_t j) { return exponential(load(a + j) * x + y); });
@@ -387,48 +405,120 @@ void run_program(const Instruction* program, int length, const RowInputs<T>& row
 
 // --- products -----------------------------------------------------------------------------------
 
-template <class T, int rows, int columns>
-inline void multiply_strip(const T* tile, std::int64_t stride, std::int64_t depth, const T* v,
-                           std::int64_t pad, T* out) {
-    using V = VectorOf<T>;
-    constexpr int lanes = Vector<T>::lanes;
-    V sum[rows][columns] = {};
-    for (std::int64_t j = 0; j < depth; ++j) {
-        V right[columns];
-#pragma GCC unroll 4
-        for (int c = 0; c < columns; ++c) right[c] = load(v + j * pad + c * lanes);
-#pragma GCC unroll 8
-        for (int r = 0; r < rows; ++r) {
-            const V left = splat(tile[r * stride + j]);
-#pragma GCC unroll 4
-            for (int c = 0; c < columns; ++c) sum[r][c] = sum[r][c] + left * right[c];
-        }
-    }
-    for (int r = 0; r < rows; ++r)
-        for (int c = 0; c < columns; ++c) {
-            T* place = out + r * pad + c * lanes;
-            save(place, load(place) + sum[r][c]);
-        }
+template <class T>
+inline T total(VectorOf<T> v) {
+    T sum = 0;
+    for (int i = 0; i < Vector<T>::lanes; ++i) sum += v[i];
+    return sum;
 }
 
+template <class T, int rows, int columns>
+inline void multiply_strip(const T* tile, std::int64_t stride, std::int64_t width, const T* v,
+                           std::int64_t v_stride, T* out, std::int64_t out_stride, const T* ahead) {
+    using V = VectorOf<T>;
+    V sum[columns][rows] = {};
+    for (std::int64_t j = 0; j < width; j += Vector<T>::lanes) {
+        V row[rows];
+#pragma GCC unroll 8
+        for (int r = 0; r < rows; ++r) row[r] = load(tile + r * stride + j);
+        constexpr std::int64_t line = 64 / sizeof(T);
+        if (ahead != nullptr && j % line == 0) {
+#pragma GCC unroll 8
+            for (int r = 0; r < rows; ++r) __builtin_prefetch(ahead + r * stride + j, 0, 2);
+        }
+#pragma GCC unroll 4
+        for (int c = 0; c < columns; ++c) {
+            const V weight = load(v + c * v_stride + j);
+#pragma GCC unroll 8
+            for (int r = 0; r < rows; ++r) sum[c][r] = sum[c][r] + weight * row[r];
+        }
+    }
+    // Unrolled too: sums that are looked up by a variable would live in memory.
+#pragma GCC unroll 4
+    for (int c = 0; c < columns; ++c)
+#pragma GCC unroll 8
+        for (int r = 0; r < rows; ++r) out[c * out_stride + r] = total<T>(sum[c][r]);
+}
+
+// `columns` vectors at a time, with as many rows as keep eight sums in registers.
 template <class T, int columns>
-void multiply_columns(const T* tile, std::int64_t stride, std::int64_t rows, std::int64_t depth,
-                      const T* v, std::int64_t pad, T* out) {
-    std::int64_t r = 0;
-    for (; r + 4 <= rows; r += 4)
-        multiply_strip<T, 4, columns>(tile + r * stride, stride, depth, v, pad, out + r * pad);
-    for (; r < rows; ++r)
-        multiply_strip<T, 1, columns>(tile + r * stride, stride, depth, v, pad, out + r * pad);
+inline void multiply_some(const T* tile, std::int64_t stride, std::int64_t rows, std::int64_t width,
+                          const T* v, std::int64_t v_stride, T* out, std::int64_t out_stride,
+                          const T* ahead) {
+    constexpr int together = 8 / columns;
+    std::int64_t i = 0;
+    for (; i + together <= rows; i += together)
+        multiply_strip<T, together, columns>(tile + i * stride, stride, width, v, v_stride, out + i,
+                                             out_stride,
+                                             ahead == nullptr ? nullptr : ahead + i * stride);
+    for (; i < rows; ++i)
+        multiply_strip<T, 1, columns>(tile + i * stride, stride, width, v, v_stride, out + i,
+                                      out_stride, nullptr);
 }
 
 template <class T>
-void multiply(const T* tile, std::int64_t stride, std::int64_t rows, std::int64_t depth, const T* v,
-              std::int64_t pad, T* out) {
-    constexpr int lanes = Vector<T>::lanes;
+void multiply(const T* tile, std::int64_t stride, std::int64_t rows, std::int64_t columns,
+              const T* v, std::int64_t v_stride, std::int64_t count, T* out,
+              std::int64_t out_stride, const T* ahead) {
     std::int64_t c = 0;
-    for (; c + 2 * lanes <= pad; c += 2 * lanes)
-        multiply_columns<T, 2>(tile, stride, rows, depth, v + c, pad, out + c);
-    if (c < pad) multiply_columns<T, 1>(tile, stride, rows, depth, v + c, pad, out + c);
+    const auto some = [&](auto size) {
+        for (; c + size() <= count; c += size())
+            multiply_some<T, size()>(tile, stride, rows, columns, v + c * v_stride, v_stride,
+                                     out + c * out_stride, out_stride, c == 0 ? ahead : nullptr);
+    };
+    some(Size<2>());
+    some(Size<1>());
+}
+
+// Twelve sums in registers, whatever their shape.
+template <class T, int columns, int wide>
+inline void transposed_strip(const T* tile, std::int64_t stride, std::int64_t rows, const T* u,
+                             std::int64_t count, T* out, std::int64_t out_stride) {
+    using V = VectorOf<T>;
+    constexpr int lanes = Vector<T>::lanes;
+    V sum[columns][wide] = {};
+    for (std::int64_t i = 0; i < rows; ++i) {
+        V row[wide];
+#pragma GCC unroll 12
+        for (int v = 0; v < wide; ++v) row[v] = load(tile + i * stride + v * lanes);
+#pragma GCC unroll 4
+        for (int c = 0; c < columns; ++c) {
+            const V weight = splat(u[i * count + c]);
+#pragma GCC unroll 12
+            for (int v = 0; v < wide; ++v) sum[c][v] = sum[c][v] + weight * row[v];
+        }
+    }
+#pragma GCC unroll 4
+    for (int c = 0; c < columns; ++c)
+#pragma GCC unroll 12
+        for (int v = 0; v < wide; ++v) save(out + c * out_stride + v * lanes, sum[c][v]);
+}
+
+template <class T, int columns>
+inline void transposed_some(const T* tile, std::int64_t stride, std::int64_t rows,
+                            std::int64_t width, const T* u, std::int64_t count, T* out,
+                            std::int64_t out_stride) {
+    constexpr int lanes = Vector<T>::lanes, wide = 12 / columns;
+    std::int64_t j = 0;
+    for (; j + wide * lanes <= width; j += wide * lanes)
+        transposed_strip<T, columns, wide>(tile + j, stride, rows, u, count, out + j, out_stride);
+    for (; j < width; j += lanes)
+        transposed_strip<T, columns, 1>(tile + j, stride, rows, u, count, out + j, out_stride);
+}
+
+template <class T>
+void multiply_transposed(const T* tile, std::int64_t stride, std::int64_t rows,
+                         std::int64_t columns, const T* u, std::int64_t count, T* out,
+                         std::int64_t out_stride) {
+    std::int64_t c = 0;
+    const auto some = [&](auto size) {
+        for (; c + size() <= count; c += size())
+            transposed_some<T, size()>(tile, stride, rows, columns, u + c, count,
+                                       out + c * out_stride, out_stride);
+    };
+    some(Size<4>());
+    some(Size<2>());
+    some(Size<1>());
 }
 
 // --- transposition ------------------------------------------------------------------------------
@@ -497,8 +587,8 @@ constexpr Kernels<T> table = {
      panel_statistic<T, Statistic::unequal>},
     run_program<T>,
     multiply<T>,
+    multiply_transposed<T>,
     transpose<T>,
-    Vector<T>::lanes,
 };
 
 }  // namespace

@@ -52,15 +52,15 @@ inline constexpr int max_terms = 8;
 // One row of a tile, as the program sees it.
 template <class T>
 struct RowInputs {
-    const T* statistics[max_terms];    // the row of each statistic's tile
-    const T* norms_right[max_terms];   // |y|^2 of the columns, for `expanded`
-    T norm_left[max_terms];            // |x|^2 of the row
-    bool finished[max_terms];          // the tile holds squared distances already
+    const T* statistics[max_terms];   // the row of each statistic's tile
+    const T* norms_right[max_terms];  // |y|^2 of the columns, for `expanded`
+    T norm_left[max_terms];           // |x|^2 of the row
+    bool finished[max_terms];         // the tile holds squared distances already
     const T* externals[max_terms];
     const T* right[max_terms];
     T left[max_terms];
-    std::int64_t count;                // columns
-    std::int64_t diagonal;             // column of the point itself, or -1
+    std::int64_t count;     // columns
+    std::int64_t diagonal;  // column of the point itself, or -1
 };
 
 template <class T>
@@ -77,16 +77,22 @@ struct Kernels {
     void (*run)(const Instruction* program, int length, const RowInputs<T>& row, T* registers,
                 std::int64_t stride, T* result);
 
-    // out[r][c] += sum_j tile[r][j] v[j][c]: rows x depth times depth x columns, v padded to whole
-    // vectors (`pad` columns a row).
-    void (*multiply)(const T* tile, std::int64_t stride, std::int64_t rows, std::int64_t depth,
-                     const T* v, std::int64_t pad, T* out);
+    // out[c][i] = sum_j tile[i][j] v[c][j]: the product with `count` vectors. v has zeros from
+    // `columns` to the end of the last vector, and so has the tile. ahead: a tile of the same
+    // shape that will be wanted next and may be fetched meanwhile, or null.
+    void (*multiply)(const T* tile, std::int64_t stride, std::int64_t rows, std::int64_t columns,
+                     const T* v, std::int64_t v_stride, std::int64_t count, T* out,
+                     std::int64_t out_stride, const T* ahead);
+
+    // out[c][j] = sum_i tile[i][j] u[i][c]: the product of the transposed tile; out has room for
+    // whole vectors.
+    void (*multiply_transposed)(const T* tile, std::int64_t stride, std::int64_t rows,
+                                std::int64_t columns, const T* u, std::int64_t count, T* out,
+                                std::int64_t out_stride);
 
     // out[j][i] = tile[i][j].
     void (*transpose)(const T* tile, std::int64_t stride, std::int64_t rows, std::int64_t columns,
                       T* out, std::int64_t out_stride);
-
-    int lanes;  // numbers in a vector; `pad` is a multiple of it
 };
 
 namespace baseline {

@@ -46,13 +46,32 @@ class Panels32:
 class Job32:
     """Statistics of packed points, and the program that uses them."""
 
-    def __init__(self, rows: int, columns: int, same_points: bool, statistics: Sequence[int], left: Sequence[Panels32], right: Sequence[Panels32], weights: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], factors: Sequence[float], codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], constants: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], left_vectors: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], right_vectors: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], externals: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]]) -> None: ...
+    def __init__(self, rows: int, columns: int, same_points: bool, statistics: Sequence[int], left: Sequence[Panels32], right: Sequence[Panels32], weights: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], factors: Sequence[float], codes: Sequence[Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)]], constants: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]], left_vectors: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], right_vectors: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], externals: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]]) -> None: ...
 
-    def store(self, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], stop: Callable | None) -> bool:
-        """K into out; False if `stop` said so."""
+    def store(self, outs: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')]], stop: Callable[[], bool] | None) -> bool:
+        """The matrix of each program; False if `stop` said so."""
 
-    def multiply(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable | None) -> bool:
+    def multiply(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
         """K v into out; False if `stop` said so."""
+
+class Packed32:
+    """A symmetric matrix, half of it kept."""
+
+    @staticmethod
+    def make(job: Job32, stop: Callable[[], bool] | None) -> Packed32:
+        """The matrix of a job on one collection of points."""
+
+    @property
+    def complete(self) -> bool: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    def multiply(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
+        """K v into out; False if `stop` said so."""
+
+    def rows(self, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+        """Whole rows of K into out."""
 
 class Panels64:
     """Points packed for the engine."""
@@ -71,10 +90,29 @@ class Panels64:
 class Job64:
     """Statistics of packed points, and the program that uses them."""
 
-    def __init__(self, rows: int, columns: int, same_points: bool, statistics: Sequence[int], left: Sequence[Panels64], right: Sequence[Panels64], weights: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], factors: Sequence[float], codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], constants: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], left_vectors: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], right_vectors: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], externals: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]]) -> None: ...
+    def __init__(self, rows: int, columns: int, same_points: bool, statistics: Sequence[int], left: Sequence[Panels64], right: Sequence[Panels64], weights: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], factors: Sequence[float], codes: Sequence[Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)]], constants: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]], left_vectors: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], right_vectors: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], externals: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]]) -> None: ...
 
-    def store(self, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable | None) -> bool:
-        """K into out; False if `stop` said so."""
+    def store(self, outs: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]], stop: Callable[[], bool] | None) -> bool:
+        """The matrix of each program; False if `stop` said so."""
 
-    def multiply(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable | None) -> bool:
+    def multiply(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
         """K v into out; False if `stop` said so."""
+
+class Packed64:
+    """A symmetric matrix, half of it kept."""
+
+    @staticmethod
+    def make(job: Job64, stop: Callable[[], bool] | None) -> Packed64:
+        """The matrix of a job on one collection of points."""
+
+    @property
+    def complete(self) -> bool: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    def multiply(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
+        """K v into out; False if `stop` said so."""
+
+    def rows(self, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+        """Whole rows of K into out."""

@@ -69,9 +69,11 @@ def check_kernel(
     _check_points("check_kernel", kernel, X)
     if not isinstance(kernel, Kernel):
         matrix = checks.square_matrix("check_kernel", kernel)
+        _check_length(len(matrix))
         return _certify(matrix, _asymmetry(matrix), "The matrix", weight, tol)
     what = f"{kernel!r} on these points"
     points = kernel.admit(X)
+    _check_length(len(points))
     kernel = kernel.resolve(points)
     # K(X, X) may be computed by halves; K(X, Y) is not, and shows whether k(x, y) = k(y, x).
     if len(points) <= EXACT:
@@ -92,16 +94,20 @@ def _check_points(who: str, kernel: Any, X: Any) -> None:
         raise InputError(sentence(who, must, f"{checks.show(kernel)} and X"))
 
 
+def _check_length(n: int) -> None:
+    if n == 0:
+        raise InputError(sentence("check_kernel", "at least one point must be given", "none"))
+
+
 def _asymmetry(K: Array) -> float:
-    return float(np.abs(K - K.T).max(initial=0.0))
+    with np.errstate(invalid="ignore"):  # what is not finite is refused elsewhere
+        return float(np.abs(K - K.T).max())
 
 
 def _certify(
     K: Array | Gram, asymmetry: float, what: str, alpha: float, tol: float | None
 ) -> KernelCertificate:
     n = K.shape[0]
-    if n == 0:
-        raise InputError(sentence("check_kernel", "at least one point must be given", "none"))
     precision = float(np.finfo(K.dtype).eps)
     exact = n <= EXACT
     found = _lanczos(K) if isinstance(K, Gram) or not exact else _eigen(K.astype(np.float64))
@@ -113,7 +119,8 @@ def _certify(
     tolerance = rounding if tol is None else tol * size
     symmetric = asymmetry <= max(100 * precision, 1e-12) * max(entry, size / n)
     psd = low >= -tolerance
-    rank = round(float(found.weights[found.nodes > tolerance].sum()))
+    estimate = round(float(found.weights[found.nodes > tolerance].sum()))
+    rank = max(estimate, int((found.ritz > tolerance).sum()))
     kept = np.maximum(found.nodes, 0.0)
     dimension = float((found.weights * kept / (kept + alpha)).sum())
     condition = high / low if low > tolerance else float("inf")
@@ -137,18 +144,23 @@ def _certify(
 
 @dataclass(frozen=True)
 class _Spectrum:
-    """Extreme eigenvalues, the lowest vector, and nodes with weights: sum w f(node) ~ tr f(K)."""
+    """Extreme eigenvalues, the lowest vector, and nodes with weights: sum w f(node) ~ tr f(K).
+
+    ritz: eigenvalues on a subspace; as many of K are at least as positive as these.
+    """
 
     low: float
     high: float
     witness: Array
     nodes: Array
     weights: Array
+    ritz: Array
 
 
 def _eigen(K: Array) -> _Spectrum:
     values, vectors = scipy.linalg.eigh((K + K.T) / 2)
-    return _Spectrum(float(values[0]), float(values[-1]), vectors[:, 0], values, np.ones(len(K)))
+    ones = np.ones(len(values))
+    return _Spectrum(float(values[0]), float(values[-1]), vectors[:, 0], values, ones, values)
 
 
 def _verdict(
@@ -181,9 +193,8 @@ def _lanczos(K: Array | Gram) -> _Spectrum:
     n = K.shape[0]
 
     def multiply(v: Array) -> Array:
-        product = K @ v
-        if not isinstance(K, Gram):
-            product = (product + v @ K) / 2
+        with np.errstate(invalid="ignore", over="ignore"):
+            product = K @ v if isinstance(K, Gram) else (K @ v + v @ K) / 2
         if not np.all(np.isfinite(product)):
             raise InputError(sentence("check_kernel", "K must be finite", "overflow or NaN"))
         return np.asarray(product, dtype=np.float64)
@@ -197,7 +208,7 @@ def _lanczos(K: Array | Gram) -> _Spectrum:
         nodes.append(values)
         weights.append(vectors[0] ** 2 * n / PROBES)
     high = max(float(values[-1]) for values in nodes)
-    return _Spectrum(low, high, witness, np.concatenate(nodes), np.concatenate(weights))
+    return _Spectrum(low, high, witness, np.concatenate(nodes), np.concatenate(weights), nodes[0])
 
 
 PROBES = 8  # random vectors of the quadrature

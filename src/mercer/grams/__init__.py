@@ -16,6 +16,7 @@ import numpy as np
 from ..checks import Array, KernelError, sentence
 from ..inputs import GramRows, Input, RowBlocks, Rows
 from ..kernels.base import Kernel, register_fast_path
+from ..kernels.names import to_kernel
 from ..monitor import Monitor
 from .family import GramFamily
 from .kinds import (
@@ -23,6 +24,7 @@ from .kinds import (
     Explanation,
     FeaturesGram,
     Gram,
+    PackedGram,
     StoredGram,
     TiledGram,
 )
@@ -73,28 +75,31 @@ class Prepared:
         return gram(self.kernel, self if X is None else X, None if X is None else self, **options)
 
 
-def prepare(kernel: Kernel, X: Any, sample_weight: Any = None) -> Prepared:
+def prepare(kernel: Any, X: Any, sample_weight: Any = None) -> Prepared:
     """Return the kernel resolved on X, ready to make Gram matrices with these points."""
-    points = kernel.admit(X)
-    return Prepared(kernel.resolve(points, sample_weight), View(Side(points)))
+    value = to_kernel(kernel, who="prepare")
+    points = value.admit(X)
+    return Prepared(value.resolve(points, sample_weight), View(Side(points)))
 
 
 def gram(
-    kernel: Kernel,
+    kernel: Any,
     X: Any,
     Y: Any = None,
     *,
     memory_limit: Any = "auto",
-    store: bool | None = None,
+    store: bool | str | None = None,
     dtype: Any = None,
     monitor: Monitor | None = None,
 ) -> Gram:
     """Return the Gram matrix K(X, Y), or K(X, X), as solvers use it.
 
-    X and Y may be `Prepared`; Y is the training side. memory_limit: bytes, "2GB" or "auto".
-    store: True insists on keeping K, False on computing it anew, None lets the limit decide.
+    kernel: a kernel, a scikit-learn kernel name or a function of X and Y. X and Y may be
+    `Prepared`; Y is the training side. memory_limit: bytes, "2GB" or "auto".
+    store: True insists on keeping K, "half" on keeping half of it, False on computing it anew;
+    None lets the limit decide.
     """
-    kernel, left, right = _sides(kernel, X, Y)
+    kernel, left, right = _sides(to_kernel(kernel, who="gram"), X, Y)
     wanted = _dtype(left, right) if dtype is None else np.dtype(dtype)
     plan = make_plan(kernel, left, right, wanted, memory_limit, store)
     watch = monitor or Monitor()
@@ -102,6 +107,7 @@ def gram(
         return BlocksGram(kernel, left.points, right.points, plan, wanted, watch)
     kinds: dict[str, Any] = {
         "stored": StoredGram,
+        "half stored": PackedGram,
         "on the fly": TiledGram,
         "precomputed": TiledGram,
         "low rank": FeaturesGram,
@@ -112,7 +118,7 @@ def gram(
 
 
 def gram_family(
-    kernels: Sequence[Kernel],
+    kernels: Sequence[Any],
     X: Any,
     Y: Any = None,
     *,
@@ -123,11 +129,10 @@ def gram_family(
     """Return the Gram matrices of several kernels of the same points, in one pass."""
     if not kernels:
         raise KernelError(sentence("gram_family", "it needs at least one kernel", "none"))
-    first, left, right = _sides(kernels[0], X, Y)
-    rest = [
-        _sides(kernel, left.points, None if Y is None else right.points)[0]
-        for kernel in kernels[1:]
-    ]
+    values = [to_kernel(kernel, who="gram_family") for kernel in kernels]
+    first, left, right = _sides(values[0], X, Y)
+    others = None if Y is None else right.points
+    rest = [_sides(kernel, left.points, others)[0] for kernel in values[1:]]
     wanted = _dtype(left, right) if dtype is None else np.dtype(dtype)
     plan = make_plan(first, left, right, wanted, memory_limit, store=False)
     return GramFamily([first, *rest], left, right, plan, wanted, monitor or Monitor())

@@ -158,7 +158,7 @@ class BlockPairs(Pairs):
         return found
 
 
-def numpy_tile(kernels: list[Kernel], left: View, right: View, dtype: Any) -> list[Array]:
+def numpy_tile(kernels: tuple[Kernel, ...], left: View, right: View, dtype: Any) -> list[Array]:
     """Return the block K(left, right) of each kernel, sharing every statistic."""
     pairs = BlockPairs(left, right)
     shape = (len(left), len(right))

@@ -11,7 +11,7 @@ from ..checks import Array, InputError, sentence
 from ..kernels.base import Kernel
 from ..monitor import Monitor
 from .kinds import Gram, TiledGram
-from .native import tile
+from .native import NativeTile, program_of, tile
 from .plan import Plan
 from .sinks import Sink
 from .views import View
@@ -29,7 +29,7 @@ class GramFamily:
         dtype: Any,
         monitor: Monitor,
     ) -> None:
-        self.kernels = list(kernels)
+        self.kernels = tuple(kernels)
         self.left, self.right, self.plan = left, right, plan
         self.dtype, self.monitor = np.dtype(dtype), monitor
         self.shape = (len(left), len(right))
@@ -64,6 +64,10 @@ class GramFamily:
     def dense(self) -> Array:
         """Return all matrices, stacked: shape (kernels, rows, columns)."""
         out = np.empty((len(self), *self.shape), dtype=self.dtype)
+        program = program_of(self.kernels, self.left)
+        if program is not None and not program.recorder.externals:
+            NativeTile(program, self.left, self.right, self.dtype).store(list(out), self.monitor)
+            return out
         for rows, bands in self.bands():
             for position, band in enumerate(bands):
                 out[position, rows] = band

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from ..checks import Array, InputError, sentence
+from ..checks import Array, InputError, bytes_text, sentence
 from ..inputs import Input, RowBlocks, Rows
 from ..kernels.base import Kernel
 from ..kernels.pairs import Diagonal, broadcast
 from ..monitor import Monitor
 from .blocks import BlockPairs
-from .native import NativeTile, program_of, tile
+from .native import NativeTile, product, program_of, tile
 from .plan import Plan
 from .sinks import Multiply, Sink
 from .views import Side, View, sparse_product
@@ -40,7 +40,7 @@ class Explanation:
         lines = [
             f"K of shape {self.shape[0]} x {self.shape[1]}, {self.dtype}, for {self.kernel}",
             f"  {self.kind}: {self.reason}",
-            f"  bands of {self.band_rows} rows; {self.bytes} bytes beyond the inputs",
+            f"  bands of {self.band_rows} rows; {bytes_text(self.bytes)} beyond the inputs",
         ]
         lines += [f"  native: {text}" for text in self.statistics]
         return "\n".join(lines + [f"  NumPy: {text}" for text in self.numpy])
@@ -102,13 +102,20 @@ class Gram(ABC):
             index(rows, self.shape[0], "rows"), index(columns, self.shape[1], "columns")
         )
 
-    def dense(self) -> Array:
-        """Return the whole matrix as an array of its own."""
-        out = np.empty(self.shape, dtype=self.dtype)
+    def dense(self, out: Array | None = None) -> Array:
+        """Return the whole matrix as an array of its own, or in the array `out`."""
+        out = np.empty(self.shape, dtype=self.dtype) if out is None else self._room(out)
         for rows, band in self._half_bands():
             out[rows, rows.start if self.symmetric else 0 :] = band
             if self.symmetric:
                 out[rows.start :, rows] = band.T
+        return out
+
+    def _room(self, out: Array) -> Array:
+        fits = out.shape == self.shape and out.dtype == self.dtype and out.flags.c_contiguous
+        if not fits or not out.flags.writeable:
+            must = f"out must be a writeable array of {self.dtype}, shape {self.shape}, row by row"
+            raise InputError(sentence("dense", must, f"{out.dtype} of shape {out.shape}"))
         return out
 
     def _half_bands(self) -> Iterator[tuple[slice, Array]]:
@@ -169,7 +176,7 @@ class _Computed(Gram):
         return type(self)(self.kernel, left, right, self.plan, self.dtype, self.monitor)
 
     def explain(self) -> Explanation:
-        program = program_of(self.kernel, self.left)
+        program = program_of((self.kernel,), self.left)
         if program is not None:
             return explanation(self.kernel, self, program.statistics, program.externals)
         used: list[str] = []
@@ -202,18 +209,22 @@ class TiledGram(_Computed):
     def tile(self, rows: Rows, columns: Rows) -> Array:
         everything = isinstance(columns, slice) and columns == slice(None)
         right = self.right if everything else self.right.take(columns)
-        return tile([self.kernel], self.left.take(rows), right, self.dtype, self.monitor)[0]
+        return tile((self.kernel,), self.left.take(rows), right, self.dtype, self.monitor)[0]
 
     def _whole(self) -> NativeTile | None:
         """Return the whole matrix as one native job, where no part of it is left to NumPy."""
-        program = program_of(self.kernel, self.left)
+        program = program_of((self.kernel,), self.left)
         if program is None or program.recorder.externals:
             return None
         return NativeTile(program, self.left, self.right, self.dtype)
 
-    def dense(self) -> Array:
+    def dense(self, out: Array | None = None) -> Array:
         whole = self._whole()
-        return super().dense() if whole is None else whole.store(self.monitor)
+        if whole is None:
+            return super().dense(out)
+        room = np.empty(self.shape, dtype=self.dtype) if out is None else self._room(out)
+        whole.store([room], self.monitor)
+        return room
 
     def reduce(self, sink: Sink) -> Any:
         whole = self._whole() if isinstance(sink, Multiply) else None
@@ -252,14 +263,51 @@ class StoredGram(_Computed):
         sink.take(slice(0, self.shape[0]), self.values)
         return sink.result()
 
-    def dense(self) -> Array:
-        return self.values.copy()
+    def dense(self, out: Array | None = None) -> Array:
+        room = np.empty(self.shape, dtype=self.dtype) if out is None else self._room(out)
+        room[:] = self.values
+        return room
 
     def restrict(self, rows: Any, columns: Any) -> Gram:
         made = super().restrict(rows, columns)
         if isinstance(made, StoredGram) and self._values is not None:
             made._values = self.block(rows, columns)
         return made
+
+
+class PackedGram(TiledGram):
+    """K of one collection, computed once; only half of it is kept."""
+
+    _packed: Any = None
+
+    @property
+    def packed(self) -> Any:
+        """The native matrix, made when first needed."""
+        whole = self._whole()
+        if self._packed is None and whole is not None:
+            self._packed = whole.pack(self.monitor)
+        return self._packed
+
+    def tile(self, rows: Rows, columns: Rows) -> Array:
+        chosen = np.arange(self.shape[0], dtype=np.int64)[rows]
+        out = np.empty((len(chosen), self.shape[1]), dtype=self.dtype)
+        self.packed.rows(chosen, out)
+        return out[:, columns]
+
+    def dense(self, out: Array | None = None) -> Array:
+        return Gram.dense(self, out)
+
+    def reduce(self, sink: Sink) -> Any:
+        if not isinstance(sink, Multiply):
+            return Gram.reduce(self, sink)
+        sink.start(self.shape, self.dtype)
+        sink.put(product(self.packed, self.shape[0], sink.V, self.monitor))
+        return sink.result()
+
+    def restrict(self, rows: Any, columns: Any) -> Gram:
+        left = self.left.take(index(rows, self.shape[0], "rows"))
+        right = self.right.take(index(columns, self.shape[1], "columns"))
+        return TiledGram(self.kernel, left, right, self.plan, self.dtype, self.monitor)
 
 
 class FeaturesGram(_Computed):
@@ -314,8 +362,8 @@ class BlocksGram(Gram):
         tiles = []
         for block in _blocks(right):
             side = Side(block)
-            left, right = View(Side(part, side)), View(side)
-            tiles += tile([self.kernel], left, right, self.dtype, self.monitor)
+            views = View(Side(part, side)), View(side)
+            tiles += tile((self.kernel,), *views, self.dtype, self.monitor)
         return np.hstack(tiles)
 
     def tile(self, rows: Rows, columns: Rows) -> Array:
@@ -323,11 +371,11 @@ class BlocksGram(Gram):
         right = self.right if everything else self.right.take(columns)
         return self._band(self.left.take(rows), right)
 
-    def dense(self) -> Array:
-        out = np.empty(self.shape, dtype=self.dtype)
+    def dense(self, out: Array | None = None) -> Array:
+        room = np.empty(self.shape, dtype=self.dtype) if out is None else self._room(out)
         for rows, band in self.bands():
-            out[rows] = band
-        return out
+            room[rows] = band
+        return room
 
     def diag(self) -> Array:
         if not self.symmetric:

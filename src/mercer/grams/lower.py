@@ -8,6 +8,7 @@ block, computed by NumPy for that part of the expression only.
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -129,6 +130,8 @@ def affine(a: Node, x: float, y: float) -> Node:
         return Node("constant", x=x * a.x + y)
     if a.op == "affine":
         return Node("affine", a.children, x=x * a.x, y=x * a.y + y)
+    if a.op == "exponential" and x > 0 and y == 0:
+        return Node("exponential", a.children, x=a.x, y=a.y + math.log(x))
     return a if (x, y) == (1.0, 0.0) else Node("affine", (a,), x=x, y=y)
 
 
@@ -136,6 +139,10 @@ def add(a: Node, b: Node) -> Node:
     for constant, other in ((a, b), (b, a)):
         if constant.op == "constant":
             return affine(other, 1.0, constant.x)
+    for exponent, other in ((b, a), (a, b)):
+        if exponent.op == "exponential":
+            children = (*exponent.children, other)
+            return Node("accumulate_exp", children, x=exponent.x, y=exponent.y)
     return Node("add", (a, b))
 
 
@@ -209,6 +216,18 @@ class Recorder:
     sides: list[tuple[Path, Any]] = field(default_factory=list)
     externals: list[tuple[Path, Kernel]] = field(default_factory=list)
 
+    def lengths(self) -> list[int]:
+        """Return how much has been asked for so far."""
+        return [len(known) for known in self._lists()]
+
+    def forget(self, lengths: list[int]) -> None:
+        """Drop what was asked for since, by a part that turned out to have no native form."""
+        for known, length in zip(self._lists(), lengths, strict=True):
+            del known[length:]
+
+    def _lists(self) -> tuple[list[Any], ...]:
+        return self.statistics, self.factors, self.sides, self.externals
+
     @staticmethod
     def number(known: list[Any], item: Any) -> int:
         if item not in known:
@@ -229,9 +248,11 @@ class Trace(Pairs):
         return isinstance(self.left.side.points, Matrix)
 
     def value(self, kernel: Kernel) -> Any:
+        before = self.recorder.lengths()
         try:
             return as_node(kernel.profile(self))
         except Unlowerable:
+            self.recorder.forget(before)
             return self.external(kernel)
 
     def external(self, kernel: Kernel) -> Node:
@@ -286,11 +307,12 @@ def follow(view: View, path: Path) -> View:
 
 @dataclass(frozen=True)
 class Program:
-    """A kernel as the engine runs it: what it needs, and four numbers and two an instruction."""
+    """Kernels as the engine runs them: what they need, and for each kernel its instructions, four
+    whole numbers and two numbers each."""
 
     recorder: Recorder
-    codes: Array
-    constants: Array
+    codes: list[Array]
+    constants: list[Array]
 
     @property
     def statistics(self) -> list[str]:
@@ -311,25 +333,26 @@ def _words(path: Path) -> str:
     return "".join(f" on {k[1]}" if k[0] == "on" else " in a new representation" for k in keys)
 
 
-def lower(kernel: Kernel, left: View, registers: int, terms: int) -> Program | None:
-    """Return the program of a kernel for points like those of the view; None if it needs none.
+def lower(kernels: tuple[Kernel, ...], left: View, registers: int, terms: int) -> Program | None:
+    """Return the program of kernels of the same points; None if NumPy should do it.
 
-    A kernel without statistics of its own, or with more parts than the engine has room for, is left
-    to NumPy.
+    That is so without any statistic, and with more parts than the engine has room for.
     """
     trace = Trace(left, Recorder())
-    root = trace.value(kernel)
+    roots = [trace.value(kernel) for kernel in kernels]
     recorder = trace.recorder
     counts = (len(recorder.statistics), len(recorder.sides), len(recorder.externals))
     if not recorder.statistics or max(counts) > terms:
         return None
-    _sharpen(root, recorder)
-    steps = _Assembler(registers).assemble(root)
-    if steps is None:
-        return None
-    codes = np.array([step[:4] for step in steps], dtype=np.int32)
-    constants = np.array([step[4:] for step in steps], dtype=np.float64)
-    return Program(recorder, codes, constants)
+    program = Program(recorder, [], [])
+    for root in roots:
+        _sharpen(root, recorder)
+        steps = _Assembler(registers).assemble(root)
+        if steps is None:
+            return None
+        program.codes.append(np.array([step[:4] for step in steps], dtype=np.int32))
+        program.constants.append(np.array([step[4:] for step in steps], dtype=np.float64))
+    return program
 
 
 def _sharpen(node: Node, recorder: Recorder, under_root: bool = False) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import _native
 from ..checks import Array
+from ..inputs import GRAM
 from ..kernels.base import Kernel
 from ..kernels.pairs import ABSOLUTE, CHI2, DOT, MINIMUM, ROOT_RATIO, SQUARED, UNEQUAL, as_matrix
 from ..monitor import Monitor
@@ -19,28 +20,36 @@ from .views import View
 STATISTICS = (DOT, SQUARED, ABSOLUTE, MINIMUM, ROOT_RATIO, CHI2, UNEQUAL)
 
 
-def program_of(kernel: Kernel, left: View) -> Program | None:
-    """Return the kernel's program for points like these, made once for a side."""
-    if kernel.domain == frozenset({"gram"}):
+def program_of(kernels: tuple[Kernel, ...], left: View) -> Program | None:
+    """Return the program of kernels for points like these, made once for a side."""
+    if any(kernel.domain == GRAM for kernel in kernels) or _too_sparse(left):
         return None
     found: Program | None = left.side.once(
-        ("program", kernel),
-        lambda: lower(kernel, left, _native.MAX_REGISTERS, _native.MAX_TERMS),
+        ("program", kernels),
+        lambda: lower(kernels, left, _native.MAX_REGISTERS, _native.MAX_TERMS),
     )
     return found
 
 
+def _too_sparse(view: View) -> bool:
+    """Return whether packing would blow up sparse rows; SciPy's products then do better."""
+    if not view.is_sparse:
+        return False
+    values = as_matrix(view.side.points).values
+    dense = values.shape[0] * values.shape[1]
+    return bool(dense > 20 * values.nnz and dense > 10**7)
+
+
 def tile(
-    kernels: list[Kernel], left: View, right: View, dtype: Any, monitor: Monitor
+    kernels: tuple[Kernel, ...], left: View, right: View, dtype: Any, monitor: Monitor
 ) -> list[Array]:
-    """Return the block K(left, right) of each kernel: natively where it has a program."""
-    programs = [program_of(kernel, left) for kernel in kernels]
-    rest = [kernel for kernel, program in zip(kernels, programs, strict=True) if program is None]
-    others = iter(blocks.numpy_tile(rest, left, right, dtype) if rest else ())
-    return [
-        next(others) if program is None else NativeTile(program, left, right, dtype).store(monitor)
-        for program in programs
-    ]
+    """Return the block K(left, right) of each kernel, natively if there is a program."""
+    program = program_of(kernels, left)
+    if program is None:
+        return blocks.numpy_tile(kernels, left, right, dtype)
+    outs = [np.empty((len(left), len(right)), dtype=dtype) for _ in kernels]
+    NativeTile(program, left, right, dtype).store(outs, monitor)
+    return outs
 
 
 class NativeTile:
@@ -79,22 +88,33 @@ class NativeTile:
         return np.ascontiguousarray(view.cut(view.side.values(function)), dtype=self.dtype)
 
     def _block(self, left: View, right: View, kernel: Kernel) -> Array:
-        return np.ascontiguousarray(blocks.numpy_tile([kernel], left, right, self.dtype)[0])
+        return np.ascontiguousarray(blocks.numpy_tile((kernel,), left, right, self.dtype)[0])
 
-    def store(self, monitor: Monitor) -> Array:
-        """Return K."""
-        out = np.empty(self.shape, dtype=self.dtype)
-        if not self.job.store(out, _stop(monitor)):
+    def store(self, outs: list[Array], monitor: Monitor) -> None:
+        """Write K of each kernel into its array."""
+        if not self.job.store(outs, _stop(monitor)):
             monitor.poll()
-        return out
 
     def multiply(self, V: Array, monitor: Monitor) -> Array:
         """Return K V in double precision."""
-        right = np.ascontiguousarray(V.reshape(len(V), -1), dtype=np.float64)
-        out = np.empty((self.shape[0], right.shape[1]))
-        if not self.job.multiply(right, out, _stop(monitor)):
+        return product(self.job, self.shape[0], V, monitor)
+
+    def pack(self, monitor: Monitor) -> Any:
+        """Return K of one collection, half of it kept."""
+        kind: Any = _native.Packed32 if self.dtype == np.float32 else _native.Packed64
+        made = kind.make(self.job, _stop(monitor))
+        if not made.complete:
             monitor.poll()
-        return out.reshape(self.shape[0], *V.shape[1:])
+        return made
+
+
+def product(matrix: Any, rows: int, V: Array, monitor: Monitor) -> Array:
+    """Return a native matrix times V in double precision."""
+    right = np.ascontiguousarray(V.reshape(len(V), -1), dtype=np.float64)
+    out = np.empty((rows, right.shape[1]))
+    if not matrix.multiply(right, out, _stop(monitor)):
+        monitor.poll()
+    return out.reshape(rows, *V.shape[1:])
 
 
 def _stop(monitor: Monitor) -> Any:

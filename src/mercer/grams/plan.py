@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .. import checks
-from ..checks import MemoryLimitError, bytes_text
+from ..checks import KernelError, MemoryLimitError, bytes_text, sentence
 from ..inputs import GRAM, Matrix, RowBlocks
-from ..kernels.base import Basis, Kernel
+from ..kernels.base import Kernel
+from .native import program_of
 from .views import View
 
 SHARE = 0.6  # of the memory that is free, when no limit is given
 BAND = 64 * 10**6  # bytes of one band: large enough for BLAS, small enough for any machine
+HALF_MARGIN = 300  # points near the diagonal whose entries are kept twice
 COPIES = 6  # arrays of the size of a band that are alive while it is computed
 
 
@@ -24,7 +26,8 @@ COPIES = 6  # arrays of the size of a band that are alive while it is computed
 class Plan:
     """How a Gram matrix will be computed.
 
-    kind: "stored", "on the fly", "low rank", "sparse features", "precomputed" or "row blocks".
+    kind: "stored", "half stored", "on the fly", "low rank", "sparse features", "precomputed" or
+    "row blocks".
     bytes: what will be allocated beyond the inputs. limit: what may be.
     """
 
@@ -69,38 +72,130 @@ def _control_group() -> int | None:
         return None
 
 
+@dataclass(frozen=True)
+class Question:
+    """What is to be planned; sizes in bytes."""
+
+    kernel: Kernel
+    left: View
+    right: View
+    itemsize: int
+    limit: int
+    store: bool | str | None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.left), len(self.right)
+
+    @property
+    def sides(self) -> int:
+        """What both sides keep beyond the inputs."""
+        same = self.left.side is self.right.side
+        return _side_bytes(self.left) + (0 if same else _side_bytes(self.right))
+
+    @property
+    def whole(self) -> int:
+        return self.shape[0] * self.shape[1] * self.itemsize
+
+    @property
+    def half(self) -> int:
+        return self.whole // 2 + HALF_MARGIN * self.shape[1] * self.itemsize
+
+    @property
+    def least(self) -> int:
+        """What a band of one row needs."""
+        return self.sides + self.shape[1] * 8 * COPIES
+
+    def plan(self, kind: str, reason: str, kept: int) -> Plan:
+        """Return a plan that keeps so many bytes and gives the rest to bands."""
+        size = min(BAND, max(self.limit - kept, 0)) / COPIES
+        band = max(1, min(self.shape[0], int(size // max(self.shape[1] * 8, 1))))
+        return Plan(kind, reason, band, kept, self.limit)
+
+
 def make_plan(
-    kernel: Kernel, left: View, right: View, dtype: Any, memory_limit: Any, store: bool | None
+    kernel: Kernel,
+    left: View,
+    right: View,
+    dtype: Any,
+    memory_limit: Any,
+    store: bool | str | None,
 ) -> Plan:
-    """Return the first kind that pays and fits: explicit features, stored, on the fly."""
+    """Return the first kind that pays and fits; refuse if none does."""
+    if isinstance(store, str):
+        checks.one_of("gram", "store", store, ("half",))
     given = checks.memory_limit("gram", memory_limit)
     limit = int(available_memory() * SHARE) if given is None else given
-    rows, columns = len(left), len(right)
-    sides = _side_bytes(left) + (0 if left.side is right.side else _side_bytes(right))
-    stored = rows * columns * np.dtype(dtype).itemsize
-    least = sides + columns * 8 * COPIES
-    if isinstance(left.side.points, RowBlocks) or isinstance(right.side.points, RowBlocks):
-        return Plan("row blocks", "the points arrive in blocks", _band(limit, columns), 0, limit)
-    if kernel.domain == GRAM:
-        return Plan("precomputed", "the matrix is the input", _band(limit, columns), 0, limit)
-    basis = right.side.basis(kernel) if store is None and kernel.has_map() else None
-    if basis is not None and _pays(basis, rows, columns):
-        kind = "sparse features" if basis.is_sparse else "low rank"
-        size = 0 if basis.is_sparse else (rows + columns) * basis.width * 8
-        if size <= limit:
-            reason = f"an exact map with {basis.width} features is cheaper than K"
-            return Plan(kind, reason, _band(limit, columns), size, limit)
-    if store is not False and sides + stored + min(BAND, least) <= limit:
-        band = _band(limit - sides - stored, columns)
-        reason = f"K needs {bytes_text(stored)}, the limit is {bytes_text(limit)}"
-        return Plan("stored", reason, band, sides + stored, limit)
-    if store or least > limit:
-        raise _refusal(stored if store else 0, least, rows, columns, limit)
-    reason = f"K would need {bytes_text(stored)}, the limit is {bytes_text(limit)}"
-    if store is False:
+    asked = Question(kernel, left, right, np.dtype(dtype).itemsize, limit, store)
+    for kind in (_as_given, _by_features, _half_stored, _stored, _on_the_fly):
+        plan = kind(asked)
+        if plan is not None:
+            return plan
+    raise _refusal(asked)
+
+
+def _as_given(asked: Question) -> Plan | None:
+    if isinstance(asked.left.side.points, RowBlocks) or isinstance(
+        asked.right.side.points, RowBlocks
+    ):
+        return asked.plan("row blocks", "the points arrive in blocks", 0)
+    if asked.kernel.domain == GRAM:
+        return asked.plan("precomputed", "the matrix is the input", 0)
+    return None
+
+
+def _by_features(asked: Question) -> Plan | None:
+    """An exact map, where it is smaller than K."""
+    if asked.store is not None or not asked.kernel.has_map():
+        return None
+    basis = asked.right.side.basis(asked.kernel)
+    if basis is None:
+        return None
+    rows, columns = asked.shape
+    size = 0 if basis.is_sparse else (rows + columns) * basis.width * 8
+    pays = basis.is_sparse or 2 * basis.width * (rows + columns) <= rows * columns
+    if not pays or size > asked.limit:
+        return None
+    reason = f"an exact map with {basis.width} features is cheaper than K"
+    return asked.plan("sparse features" if basis.is_sparse else "low rank", reason, size)
+
+
+def _half_stored(asked: Question) -> Plan | None:
+    wanted = asked.store == "half"
+    if asked.store is False or not (wanted or asked.half < asked.whole):
+        return None
+    if not _packable(asked.kernel, asked.left, asked.right):
+        if wanted:
+            must = 'store="half" takes a native kernel of one collection of points'
+            raise KernelError(sentence("gram", must, repr(asked.kernel)))
+        return None
+    if asked.half + asked.least > asked.limit:
+        return None
+    reason = f"half of K needs {bytes_text(asked.half)}, the limit is {bytes_text(asked.limit)}"
+    return asked.plan("half stored", reason, asked.sides + asked.half)
+
+
+def _stored(asked: Question) -> Plan | None:
+    if asked.store in (False, "half") or asked.whole + asked.least > asked.limit:
+        return None
+    reason = f"K needs {bytes_text(asked.whole)}, the limit is {bytes_text(asked.limit)}"
+    return asked.plan("stored", reason, asked.sides + asked.whole)
+
+
+def _on_the_fly(asked: Question) -> Plan | None:
+    if asked.store or asked.least > asked.limit:
+        return None
+    reason = f"K would need {bytes_text(asked.whole)}, the limit is {bytes_text(asked.limit)}"
+    if asked.store is False:
         reason = "storing was not wanted"
-    band = _band(limit - sides, columns)
-    return Plan("on the fly", reason, band, sides + band * columns * 8 * COPIES, limit)
+    plan = asked.plan("on the fly", reason, asked.sides)
+    return replace(plan, bytes=plan.bytes + plan.band_rows * asked.shape[1] * 8 * COPIES)
+
+
+def _packable(kernel: Kernel, left: View, right: View) -> bool:
+    """Return whether the engine can keep half of K."""
+    program = program_of((kernel,), left) if left.same_rows(right) else None
+    return program is not None and not program.recorder.externals
 
 
 def _side_bytes(view: View) -> int:
@@ -111,23 +206,15 @@ def _side_bytes(view: View) -> int:
     return 0
 
 
-def _band(room: float, columns: int) -> int:
-    """Return how many rows a band may have."""
-    size = min(BAND, max(room, 0)) / COPIES
-    return max(1, int(size // max(columns * 8, 1)))
-
-
-def _pays(basis: Basis, rows: int, columns: int) -> bool:
-    return basis.is_sparse or 2 * basis.width * (rows + columns) <= rows * columns
-
-
-def _refusal(stored: int, least: int, rows: int, columns: int, limit: int) -> MemoryLimitError:
-    what = "storing it" if stored else "computing it band by band"
-    need = least + stored
+def _refusal(asked: Question) -> MemoryLimitError:
+    kept = {"half": asked.half, True: asked.whole}.get(asked.store or "", 0)
+    need = asked.least + kept
     advice = f"Raise memory_limit to {bytes_text(need)}"
-    if stored:
-        advice += f", or leave out store=True: on the fly it fits in {bytes_text(least)}"
+    if kept:
+        advice += f", or leave out store: on the fly it fits in {bytes_text(asked.least)}"
+    what = "storing it" if kept else "computing it band by band"
+    rows, columns = asked.shape
     return MemoryLimitError(
         f"gram: {what} must fit memory_limit; a {rows} x {columns} Gram matrix needs at least "
-        f"{bytes_text(need)}, the limit is {bytes_text(limit)}. {advice}."
+        f"{bytes_text(need)}, the limit is {bytes_text(asked.limit)}. {advice}."
     )

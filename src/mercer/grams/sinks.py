@@ -51,7 +51,8 @@ class Multiply(Sink):
         self._out = np.empty((shape[0], *self.V.shape[1:]), dtype=result_type)
 
     def take(self, rows: slice, band: Array) -> None:
-        self._out[rows] = band @ self.V
+        # In the precision of K, as the engine does it; an upcast of K would cost a copy of it.
+        self._out[rows] = band @ self.V.astype(band.dtype, copy=False)
 
     def put(self, product: Array) -> None:
         """Use K V, where the whole product was computed at once."""

@@ -48,12 +48,7 @@ class Side:
         """Return the column means of the training rows."""
         if self.reference is not None:
             return self.reference.centre()
-        mean: Array = self.once(
-            "centre",
-            lambda: np.asarray(
-                as_matrix(self.points).values.mean(axis=0, dtype=np.float64)
-            ).ravel(),
-        )
+        mean: Array = self.once("centre", lambda: column_means(as_matrix(self.points)))
         return mean
 
     def centred(self) -> Array:
@@ -91,6 +86,15 @@ class Side:
         if basis is None:
             raise ValueError(f"{kernel!r} has no finite map")
         return self.once(("features", kernel), lambda: kernel.expand(self.points, basis))
+
+
+def column_means(rows: Matrix) -> Array:
+    """Return the mean of each column; any number does where a missing one spoils it."""
+    if len(rows) == 0:
+        return np.zeros(rows.n_columns)
+    with np.errstate(invalid="ignore", over="ignore"):
+        means = np.asarray(rows.values.mean(axis=0, dtype=np.float64)).ravel()
+    return np.where(np.isfinite(means), means, 0.0)
 
 
 class View:
@@ -151,11 +155,9 @@ class View:
         """Return whether both views show the same points."""
         if self.side is not other.side:
             return False
-        if isinstance(self.rows, slice) or isinstance(other.rows, slice):
-            return self.rows == other.rows
-        if self.rows is None or other.rows is None:
-            return self.rows is other.rows
-        return np.array_equal(self.rows, other.rows)
+        if isinstance(self.rows, np.ndarray) and isinstance(other.rows, np.ndarray):
+            return np.array_equal(self.rows, other.rows)
+        return type(self.rows) is type(other.rows) and bool(self.rows == other.rows)
 
 
 def has_counts(kernel: Kernel) -> bool:

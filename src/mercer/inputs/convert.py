@@ -93,7 +93,8 @@ def _from_frame(X: Any, domain: frozenset[str], who: str) -> Input:
         return _from_sequence(native.to_list(), domain, who)
     if isinstance(native, narwhals.DataFrame):
         numeric = all(kind.is_numeric() for kind in native.schema.values())
-        if domain & FRAME and not (domain & ROWS and numeric):
+        # What takes anything gets the frame itself: a function may know its columns by name.
+        if domain == ANY or (domain & FRAME and not (domain & ROWS and numeric)):
             return Frame(X)
         if domain & ROWS:
             codes = "categories" in domain

@@ -77,7 +77,7 @@ class Matrix(Input):
     kind = "a matrix"
 
     def __init__(self, values: Any, names: Sequence[str] | None = None) -> None:
-        values = values.tocsr() if scipy.sparse.issparse(values) else np.asarray(values)
+        values = _canonical(values) if scipy.sparse.issparse(values) else np.asarray(values)
         self.values = values.astype(_float_type(values.dtype), copy=False)
         self.names = None if names is None else tuple(names)
 
@@ -105,10 +105,6 @@ class Matrix(Input):
         """Return the rows as a dense array."""
         return np.asarray(self.values.toarray() if self.is_sparse else self.values)
 
-    def entries(self) -> Array:
-        """Return the stored entries as a 2-D array (zeros of a sparse matrix are left out)."""
-        return np.asarray(self.values.data.reshape(1, -1) if self.is_sparse else self.values)
-
     def take(self, rows: Rows) -> Matrix:
         return Matrix(self.values[rows], self.names)
 
@@ -119,7 +115,8 @@ class Matrix(Input):
             )
         wanted = columns if isinstance(columns, tuple) else (columns,)
         index = [self._position(column, who) for column in wanted]
-        return Matrix(self.values[:, index], [str(column) for column in wanted])
+        names = self.names or tuple(map(str, range(self.n_columns)))
+        return Matrix(self.values[:, index], [names[i] for i in index])
 
     def _position(self, column: str | int, who: str) -> int:
         if isinstance(column, str):
@@ -271,6 +268,15 @@ class GramRows(Input):
 
     def take(self, rows: Rows) -> GramRows:
         return GramRows(self.values[rows], None if self.columns is None else self.columns[rows])
+
+
+def _canonical(values: Any) -> Any:
+    """Return a sparse matrix as CSR in which every entry is stored once."""
+    rows = values.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy() if rows is values else rows
+        rows.sum_duplicates()
+    return rows
 
 
 def _float_type(dtype: Any) -> type[np.floating[Any]]:

@@ -200,7 +200,8 @@ class Product(_Terms):
 def tensor(left: Any, right: Any) -> Any:
     """Return the row-wise tensor product: row i is left_i (x) right_i."""
     if not (scipy.sparse.issparse(left) or scipy.sparse.issparse(right)):
-        return (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
+        width = left.shape[1] * right.shape[1]
+        return (left[:, :, None] * right[:, None, :]).reshape(len(left), width)
     left, right = scipy.sparse.csr_array(left), scipy.sparse.csr_array(right)
     width = right.shape[1]
     rows = [scipy.sparse.kron(left[[i]], right[[i]], format="csr") for i in range(left.shape[0])]

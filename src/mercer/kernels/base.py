@@ -82,7 +82,7 @@ class Kernel:
 
     def pair(self, x: Any, y: Any) -> float:
         """Return k(x, y) of two points."""
-        return float(self.formula([x], [y])[0, 0])
+        return float(evaluate_definition(self.require_resolved(), [x], [y])[0, 0])
 
     def __call__(self, X: Any, Y: Any = None) -> Array:
         """Return the Gram block K(X, Y), or K(X, X), by the fastest path there is."""

@@ -158,7 +158,7 @@ class _Reader:
             token = self.next()
             if token.kind != "name" or token.value not in _METHODS:
                 hint = checks.nearest(token.value, _METHODS)
-                raise self.fail(f"unknown method {token.value!r} {hint}".rstrip(), token)
+                raise self.fail(f"unknown method {token.value!r}. {hint}".rstrip(". "), token)
             if not isinstance(result, Kernel):
                 raise self.fail("expected a kernel, found a number", token)
             result = self.call(token, getattr(result, token.value))

@@ -136,6 +136,11 @@ def column_weights(weights: tuple[float, ...] | None, width: int) -> Array:
     return np.array(weights)
 
 
+def items(points: Input) -> Any:
+    """Return the points to be gone through one by one; a row of a sparse matrix is dense then."""
+    return points.dense() if isinstance(points, Matrix) else points.raw
+
+
 def loop(kernel: Kernel, left: Input, right: Input) -> Array:
     """Return k(x, y) for all pairs from the kernel's own formula, or its pair, one by one."""
     if kernel.defines("formula"):
@@ -159,8 +164,9 @@ def loop(kernel: Kernel, left: Input, right: Input) -> Array:
         )
     values = np.empty((len(left), len(right)))
     same = left is right
-    for i, x in enumerate(left.raw):
-        for j, y in enumerate(right.raw):
+    points = items(right)
+    for i, x in enumerate(items(left)):
+        for j, y in enumerate(points):
             values[i, j] = values[j, i] if same and j < i else kernel.pair(x, y)
     return values
 
@@ -222,7 +228,7 @@ class Diagonal(Pairs):
 
     def pairwise(self, kernel: Kernel) -> Array:
         if kernel.defines("pair"):
-            return np.array([float(kernel.pair(x, x)) for x in self.points.raw])
+            return np.array([float(kernel.pair(x, x)) for x in items(self.points)])
         ones = (self.points.take(slice(i, i + 1)) for i in range(len(self.points)))
         return np.array([float(loop(kernel, one, one)[0, 0]) for one in ones])
 

@@ -48,12 +48,10 @@ class FunctionKernel(Kernel):
     def formula(self, X: Any, Y: Any = None) -> Array:
         other = X if Y is None else Y
         if self.pairwise:
-            return np.array([[float(self.fn(x, y)) for y in other] for x in X]).reshape(
-                len(X), len(other)
-            )
-        values = self.fn(X, other)
-        dense = values.toarray() if scipy.sparse.issparse(values) else values
-        return np.asarray(dense, dtype=np.float64)
+            X, other = _dense(X), _dense(other)
+            values = [float(self.fn(x, y)) for x in X for y in other]
+            return np.array(values).reshape(len(X), len(other))
+        return np.asarray(_dense(self.fn(X, other)), dtype=np.float64)
 
     def spec(self) -> dict[str, Any]:
         return super().spec() | {"fn": function_name(self.fn)}
@@ -61,3 +59,7 @@ class FunctionKernel(Kernel):
     def __repr__(self) -> str:
         pairwise = ", pairwise=True" if self.pairwise else ""
         return f"FunctionKernel({function_name(self.fn)}{pairwise})"
+
+
+def _dense(values: Any) -> Any:
+    return values.toarray() if scipy.sparse.issparse(values) else values

@@ -1,0 +1,41 @@
+"""What the benchmarks share: the machine in a line, and the peak of memory."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import platform
+from collections.abc import Callable, Iterator
+
+import numpy
+import scipy
+import sklearn
+
+import mercer
+from mercer import _native
+
+
+def describe() -> str:
+    """Return machine, versions and date in a line."""
+    model = platform.machine()
+    with contextlib.suppress(OSError), open("/proc/cpuinfo") as lines:
+        model = next((line.split(":")[1].strip() for line in lines if "model name" in line), model)
+    return (
+        f"{model}, {mercer.num_threads()} threads, {_native.isa()}; mercer {mercer.__version__}, "
+        f"NumPy {numpy.__version__}, SciPy {scipy.__version__}, "
+        f"scikit-learn {sklearn.__version__}; {datetime.date.today()}"
+    )
+
+
+def _status(field: str) -> int:
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(field))
+
+
+@contextlib.contextmanager
+def peak_memory() -> Iterator[Callable[[], int]]:
+    """Yield a function that tells how far memory rose above where it stood (Linux)."""
+    with open("/proc/self/clear_refs", "w") as reset:
+        reset.write("5")  # the peak starts again from here
+    before = _status("VmRSS")
+    yield lambda: _status("VmHWM") - before

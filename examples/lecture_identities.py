@@ -1,0 +1,147 @@
+"""What the lectures claim about kernels, item by item, with numbers that can be checked by hand.
+
+    python examples/lecture_identities.py
+
+The items are those of docs/lectures.md. Every line ends in the largest deviation, or in the value.
+"""
+
+import numpy as np
+
+from mercer import KernelPrototypeClassifier, check_kernel
+from mercer.checks import MercerError
+from mercer.kernels import (
+    Constant,
+    ExpDot,
+    FunctionKernel,
+    Gaussian,
+    Intersection,
+    Laplacian,
+    Linear,
+    NormalizedIntersection,
+    Polynomial,
+    SetIntersection,
+    Sigmoid,
+)
+
+X = np.array([[0.5, -1.0], [2.0, 0.25], [-0.75, 1.5], [1.0, 1.0], [0.0, -0.5]])
+CROSS = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+
+
+def gap(left, right):
+    """Return the largest deviation, rounding of the last digit counted as none."""
+    found = float(np.abs(np.asarray(left) - np.asarray(right)).max())
+    return "equal" if found < 1e-13 * max(1.0, float(np.abs(right).max())) else f"off by {found:g}"
+
+
+def tell(item, claim, value):
+    print(f"{item:4} {claim:68} {value}")
+
+
+def first(X):
+    return X[:, 0]
+
+
+def second(X):
+    return X[:, 1]
+
+
+def bell(X):
+    return np.exp(-(X**2).sum(axis=1) / 2)
+
+
+def rules():
+    """A6 and A7: four rules, and what they build."""
+    one, two = Linear(), Polynomial(2)
+    side_by_side = np.hstack([one.features(X), two.features(X)])
+    tell(
+        "A6",
+        "the map of a sum is the maps side by side",
+        gap((one + two).features(X), side_by_side),
+    )
+    tensor = np.einsum("ni,nj->nij", one.features(X), two.features(X)).reshape(len(X), -1)
+    tell("A6", "the map of a product is their tensor product", gap((one * two).features(X), tensor))
+    built = Constant(1).rescaled(first) + Constant(1).rescaled(second)
+    tell("A7", "x.y from a constant, a factor f(x) f(y) and a sum", gap(built(X), Linear()(X)))
+    tell("A7", "x.y + (x.y)^2", gap((Linear() + Linear() ** 2)(X), X @ X.T + (X @ X.T) ** 2))
+    tell("A7", "exp(x.y)", gap(Linear().exp()(X), ExpDot(1.0)(X)))
+    built = Linear().exp().rescaled(bell)
+    tell("A7", "exp(-|x|^2/2) exp(x.y) exp(-|y|^2/2) is Gaussian", gap(built(X), Gaussian(0.5)(X)))
+
+
+def city_block_squared(X, Y):
+    return np.exp(-0.25 * np.abs(X[:, None] - Y).sum(axis=-1) ** 2)
+
+
+def classics():
+    """B1 to B3 and C3: the kernels, and their explicit maps."""
+    found = check_kernel(FunctionKernel(city_block_squared), CROSS)
+    tell("B1", "exp(-|x-y|_1^2 / 4) on a cross: smallest eigenvalue", f"{found.min_eigenvalue:.4f}")
+    found = check_kernel(Laplacian(0.25), CROSS)
+    tell("B1", "exp(-|x-y|_1 / 4) there", f"{found.min_eigenvalue:.4f}")
+    first_map, second_map = Polynomial(2).features(X), ((Linear() + 1) ** 2).features(X)
+    tell(
+        "B2",
+        "quadratic kernel: two maps, of widths",
+        f"{first_map.shape[1]}, {second_map.shape[1]}",
+    )
+    tell("B2", "… one kernel", gap(first_map @ first_map.T, second_map @ second_map.T))
+    x, y = [[3, 0, 1]], [[1, 0, 4]]
+    tell("B3", "intersection of (3, 0, 1) and (1, 0, 4): 1 + 0 + 1", Intersection()(x, y)[0, 0])
+    wanted = 1 / np.sqrt(3) + 1 / 2
+    tell("B3", "normalised: 1/√3 + 0 + 1/2", gap(NormalizedIntersection()(x, y), wanted))
+    cosine = SetIntersection().normalized()
+    sets = [{1, 2}, {2, 3}, {4}]
+    tell("B3", "sets {1,2}, {2,3}, {4}: cosines to the first", cosine(sets)[0])
+    wanted = [[u**2, u * v, v * u, v**2] for u, v in X]
+    tell(
+        "C3",
+        "(u.v)^2 has the map (u1u1, u1u2, u2u1, u2u2)",
+        gap((Linear() ** 2).features(X), wanted),
+    )
+    tell("C3", "Gaussian of sigma 2 is gamma 1/8", Gaussian(sigma=2.0))
+
+
+def making():
+    """B8: new kernels from old ones."""
+    a, b = Linear(), Gaussian(1.0)
+    tell("B8", "2 K1 + 3 K2", gap((2 * a + 3 * b)(X), 2 * a(X) + 3 * b(X)))
+    tell("B8", "K1 K2, entry by entry", gap((a * b)(X), a(X) * b(X)))
+    lengths = np.linalg.norm(X, axis=1)
+    tell("B8", "K / √(K(x,x) K(y,y))", gap(a.normalized()(X), X @ X.T / np.outer(lengths, lengths)))
+    tell("B8", "an old kernel on a new representation", gap(b.of(np.abs)(X), b(np.abs(X))))
+    try:
+        print(-1 * a)
+    except MercerError as error:
+        tell("B8", "-1 * Linear() is refused:", error)
+
+
+def geometry():
+    """B10, B11 and E1: distances, means and angles in feature space."""
+    k = Polynomial(2)
+    phi = k.features(X)
+    wanted = np.linalg.norm(phi[:, None] - phi, axis=-1)
+    tell("B10", "distance from kernel values alone", gap(k.distance(X), wanted))
+    model = KernelPrototypeClassifier(k).fit(X, [0, 0, 1, 1, 1])
+    means = np.stack([phi[:2].mean(axis=0), phi[2:].mean(axis=0)])
+    wanted = np.linalg.norm(phi[:, None] - means, axis=-1)
+    tell("B11", "distance to class means from kernel values alone", gap(model.distances(X), wanted))
+    wanted = np.linalg.norm(X[:, None] - X, axis=-1)
+    tell("E1", "with x.y: the usual distance", gap(Linear().distance(X), wanted))
+    tell("E1", "cosine of (1, 0) and (1, 1): 1/√2", Linear().normalized()([[1, 0]], [[1, 1]])[0, 0])
+
+
+def validity():
+    """D2, D3 and E2: what is valid, and where."""
+    A, B = np.array([[1.0, 0.0], [0.0, 0.0]]), np.ones((2, 2))
+    tell("D2", "A, B, entrywise AB: valid", [check_kernel(M).is_psd for M in (A, B, A * B)])
+    tell("D2", "the matrix product AB: valid", check_kernel(A @ B).is_psd)
+    for gamma in (0.1, 1.0, 10.0, 100.0):
+        distance = np.abs(Gaussian(gamma)(X) - np.eye(len(X))).max()
+        tell("D3", f"gamma {gamma:g}: K is off the identity by", f"{distance:.1e}")
+    tell("E2", "tanh(x.y) on these points: valid", check_kernel(Sigmoid(), X).is_psd)
+    tell("E2", "tanh(x.y - 1) at x = 0: k(x, x)", round(Sigmoid(coef0=-1.0).pair([0.0], [0.0]), 4))
+
+
+if __name__ == "__main__":
+    for part in (rules, classics, making, geometry, validity):
+        part()

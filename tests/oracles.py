@@ -1,0 +1,167 @@
+"""Slow, obvious definitions, written apart from the library: textbook formulas, one pair at a time.
+
+Nothing here imports mercer. A kernel is a function of two points; `gram` makes its matrix.
+"""
+
+import math
+
+import numpy as np
+
+
+def gram(kernel, X, Y=None):
+    """K(X, Y) by a double loop."""
+    other = X if Y is None else Y
+    return np.array([[kernel(x, y) for y in other] for x in X]).reshape(len(X), len(other))
+
+
+# --- rows of numbers --------------------------------------------------------------------------
+
+
+def dot(x, y):
+    return sum(float(a) * float(b) for a, b in zip(x, y, strict=True))
+
+
+def polynomial(x, y, degree, gamma, coef0):
+    result = 1.0
+    for _ in range(degree):
+        result *= gamma * dot(x, y) + coef0
+    return result
+
+
+def exp_dot(x, y, gamma):
+    return math.exp(gamma * dot(x, y))
+
+
+def sigmoid(x, y, gamma, coef0):
+    return math.tanh(gamma * dot(x, y) + coef0)
+
+
+def gaussian(x, y, *gammas):
+    """One gamma a column."""
+    return math.exp(-sum(g * (a - b) ** 2 for g, a, b in zip(gammas, x, y, strict=True)))
+
+
+def laplacian(x, y, *gammas):
+    """One gamma a column."""
+    return math.exp(-sum(g * abs(a - b) for g, a, b in zip(gammas, x, y, strict=True)))
+
+
+def scaled_distance(x, y, *lengths):
+    """||x - y|| with one length scale a column."""
+    squares = [((a - b) / length) ** 2 for a, b, length in zip(x, y, lengths, strict=True)]
+    return math.sqrt(sum(squares))
+
+
+def matern(r, nu):
+    """The Matern function of a distance; the Bessel function by its integral."""
+    s = math.sqrt(2.0 * nu) * r
+    if s == 0:
+        return 1.0
+    return 2.0 ** (1.0 - nu) / math.gamma(nu) * s**nu * bessel_k(nu, s)
+
+
+def bessel_k(nu, z):
+    """K_nu(z), the integral of exp(-z cosh t) cosh(nu t) over t > 0, by the trapezoidal rule.
+
+    The integrand decays doubly exponentially, so the rule is exact to rounding.
+    """
+    step, total, t = 1.0 / 64.0, 0.5 * math.exp(-z), 0.0
+    while True:
+        t += step
+        exponent = z * math.cosh(t) - nu * t
+        if exponent > 745.0:
+            return total * step
+        total += math.exp(-exponent) * (1.0 + math.exp(-2.0 * nu * t)) / 2.0
+
+
+def rational_quadratic(r, alpha):
+    return 1.0 / (1.0 + r * r / (2.0 * alpha)) ** alpha
+
+
+def periodic(x, y, length_scale, *periods):
+    """One period a column."""
+    sines = [math.sin(math.pi * (a - b) / p) ** 2 for a, b, p in zip(x, y, periods, strict=True)]
+    return math.exp(-2.0 * sum(sines) / length_scale**2)
+
+
+def categorical(x, y, *gammas):
+    """One gamma a column."""
+    return math.exp(-sum(g for g, a, b in zip(gammas, x, y, strict=True) if a != b))
+
+
+# --- histograms -------------------------------------------------------------------------------
+
+
+def intersection(x, y):
+    return sum(min(float(a), float(b)) for a, b in zip(x, y, strict=True))
+
+
+def normalized_intersection(x, y):
+    """The lecture's form, sum of min / sqrt(x y), with 0/0 = 0."""
+    total = 0.0
+    for a, b in zip(x, y, strict=True):
+        if a * b > 0:
+            total += min(a, b) / math.sqrt(a * b)
+    return total
+
+
+def chi2(x, y, gamma):
+    total = 0.0
+    for a, b in zip(x, y, strict=True):
+        if a + b > 0:
+            total += (a - b) ** 2 / (a + b)
+    return math.exp(-gamma * total)
+
+
+def ruzicka(x, y):
+    """Sum of min over sum of max, Tanimoto's coefficient of counts; 0/0 = 0."""
+    union = sum(max(float(a), float(b)) for a, b in zip(x, y, strict=True))
+    return intersection(x, y) / union if union else 0.0
+
+
+# --- sets and strings -------------------------------------------------------------------------
+
+
+def common(x, y):
+    """How many elements of one set are found in the other, by looking at all pairs."""
+    return float(sum(1 for a in x for b in y if a == b))
+
+
+def tanimoto(x, y):
+    union = len(x) + len(y) - common(x, y)
+    return common(x, y) / union if union else 0.0
+
+
+def ngrams(text, n):
+    return [tuple(text[i : i + n]) for i in range(len(text) - n + 1)]
+
+
+def spectrum(x, y, n):
+    """The number of pairs of equal n-grams, one from each side."""
+    return float(sum(1 for u in ngrams(x, n) for v in ngrams(y, n) if u == v))
+
+
+def blended_spectrum(x, y, n):
+    return sum(spectrum(x, y, length) for length in range(1, n + 1))
+
+
+# --- from kernels to kernels --------------------------------------------------------------------
+
+
+def cosine(kernel):
+    """k / sqrt(k(x,x) k(y,y)), 0/0 = 0."""
+
+    def normalized(x, y):
+        size = kernel(x, x) * kernel(y, y)
+        return kernel(x, y) / math.sqrt(size) if size else 0.0
+
+    return normalized
+
+
+def distance(kernel):
+    """||phi(x) - phi(y)||."""
+
+    def between(x, y):
+        return math.sqrt(max(kernel(x, x) - 2.0 * kernel(x, y) + kernel(y, y), 0.0))
+
+    return between

@@ -1,0 +1,82 @@
+"""Small points of every kind for the tests; seeded, so that a failure is the same tomorrow."""
+
+import numpy as np
+
+
+def rows(n=8, columns=3, seed=0):
+    """Rows of numbers, negative ones too, with a repeated row."""
+    made = np.random.default_rng(seed).normal(size=(n, columns))
+    made[-1] = made[0]
+    return made
+
+
+def counts(n=8, columns=4, seed=1):
+    """Rows of counts with many zeros, a row of zeros and a repeated row."""
+    made = np.random.default_rng(seed).poisson(0.8, size=(n, columns)).astype(float)
+    made[1] = 0.0
+    made[-1] = made[0]
+    return made
+
+
+def histograms(n=8, columns=4, seed=2):
+    """Rows of non-negative numbers, some of them zero."""
+    made = np.random.default_rng(seed).random((n, columns))
+    made[made < 0.2] = 0.0
+    return made
+
+
+def levels(n=8, columns=3, seed=3):
+    """Rows of a few categories, as numbers."""
+    return np.random.default_rng(seed).integers(0, 3, size=(n, columns)).astype(float)
+
+
+def sets():
+    """Sets of mixed elements, one empty, one repeated."""
+    return [
+        {1, 2, 3},
+        frozenset({2, 3, 4, 5}),
+        set(),
+        {"a", "b"},
+        {1, "a", (2, 3)},
+        {3},
+        {1, 2, 3},
+    ]
+
+
+def strings():
+    """Strings with an empty one, one letter, repeats, and letters beyond ASCII."""
+    return ["abab", "baba", "", "a", "statistics", "computation", "Straße", "日本語日本", "abab"]
+
+
+def frame_columns():
+    """Columns of a mixed data frame; hand them to pandas.DataFrame or polars.DataFrame."""
+    return {
+        "dna": ["acgt", "acgg", "ttga", "cgta", "ccca", "acgt"],
+        "age": [31.0, 42.5, 27.0, 64.0, 58.5, 31.0],
+        "dose": [1, 3, 2, 2, 5, 1],
+        "colour": ["red", "blue", "red", "green", "blue", "red"],
+        "tags": [["x", "y"], ["y"], [], ["x", "z"], ["y", "z"], ["x", "y"]],
+    }
+
+
+# Functions for kernels that take one; those of rows serve dense and sparse rows alike.
+
+
+def halved(X):
+    return X * 0.5
+
+
+def shrinking(X):
+    return 1.0 / (1.0 + np.asarray(abs(X).sum(axis=1)).ravel())
+
+
+def row_product(X, Y):
+    return X @ Y.T
+
+
+def letter_counts(texts):
+    return [[text.count(letter) for letter in "abst"] for text in texts]
+
+
+def shared_letters(x, y):
+    return float(len(set(x) & set(y)))

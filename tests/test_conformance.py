@@ -1,0 +1,214 @@
+"""The conformance suite on every kernel of mercer; a kernel that is forgotten fails here."""
+
+import numpy as np
+import pandas
+import polars
+import pytest
+import samples
+import scipy.sparse
+from sklearn.preprocessing import StandardScaler
+
+from mercer.kernels import (
+    Categorical,
+    Chi2,
+    Constant,
+    Exp,
+    ExpDot,
+    FunctionKernel,
+    Gaussian,
+    Intersection,
+    Laplacian,
+    Linear,
+    Matern,
+    Normalized,
+    NormalizedIntersection,
+    Of,
+    On,
+    Periodic,
+    Polynomial,
+    Power,
+    Precomputed,
+    Product,
+    RationalQuadratic,
+    Rescaled,
+    Scaled,
+    SetIntersection,
+    Sigmoid,
+    Spectrum,
+    Sum,
+    Tanimoto,
+)
+from mercer.kernels.base import registry
+from mercer.testing import KERNEL_CHECKS, check_kernel_conformance
+
+ROWS = samples.rows()
+FAR = 1000.0 + samples.rows(12, 5)  # where ||x||**2 + ||y||**2 - 2 x.y would lose six digits
+SPARSE = scipy.sparse.csr_array(samples.counts())
+COUNTS = samples.counts()
+HISTOGRAMS = samples.histograms()
+LEVELS = samples.levels()
+SETS = samples.sets()
+STRINGS = samples.strings()
+GRAM = Gaussian(0.5).formula(ROWS)
+PANDAS = pandas.DataFrame(samples.frame_columns())
+POLARS = polars.DataFrame(samples.frame_columns())
+MIXED = (
+    Spectrum(3).on("dna").normalized()
+    + Gaussian().on(["age", "dose"]) * Categorical(0.5).on("colour")
+    + 0.5 * Spectrum(1).on("tags")
+)
+
+EXAMPLES = {
+    Constant: [(Constant(2.0), ROWS), (Constant(0.0), STRINGS), (Constant(), PANDAS)],
+    Linear: [(Linear(), ROWS), (Linear(), FAR), (Linear(), SPARSE)],
+    Polynomial: [
+        (Polynomial(2), ROWS),
+        (Polynomial(3, "scale", 0.0), ROWS),
+        (Polynomial(2, "auto"), SPARSE),
+    ],
+    ExpDot: [(ExpDot(0.5), ROWS), (ExpDot("scale"), SPARSE)],
+    Sigmoid: [(Sigmoid(0.5, -0.3), ROWS), (Sigmoid("scale"), SPARSE)],
+    Gaussian: [
+        (Gaussian(), ROWS),
+        (Gaussian(), FAR),
+        (Gaussian((1.0, 0.0, 2.0)), ROWS),
+        (Gaussian(sigma=2.0), SPARSE),
+        (Gaussian(1e-6), ROWS),
+        (Gaussian(50.0), ROWS),
+    ],
+    Laplacian: [
+        (Laplacian(), ROWS),
+        (Laplacian(), FAR),
+        (Laplacian((1.0, 0.0, 2.0)), ROWS),
+        (Laplacian(0.3), SPARSE),
+    ],
+    Matern: [
+        (Matern(0.5), ROWS),
+        (Matern(1.5, "scale"), FAR),
+        (Matern(2.5, (1.0, 2.0, 0.5)), ROWS),
+        (Matern(0.8), ROWS),
+        (Matern(3.0), SPARSE),
+    ],
+    RationalQuadratic: [
+        (RationalQuadratic(), ROWS),
+        (RationalQuadratic(0.3, "scale"), FAR),
+        (RationalQuadratic(2.0, (1.0, 2.0, 0.5)), ROWS),
+    ],
+    Periodic: [(Periodic(), ROWS), (Periodic((1.0, 2.0, 0.5), 2.0), ROWS), (Periodic(3.0), SPARSE)],
+    Intersection: [
+        (Intersection(), COUNTS),
+        (Intersection(), HISTOGRAMS),
+        (Intersection(), SPARSE),
+    ],
+    NormalizedIntersection: [
+        (NormalizedIntersection(), COUNTS),
+        (NormalizedIntersection(), HISTOGRAMS),
+    ],
+    Chi2: [(Chi2(), COUNTS), (Chi2(0.2), HISTOGRAMS), (Chi2(), SPARSE)],
+    Categorical: [
+        (Categorical(), LEVELS),
+        (Categorical("auto"), LEVELS),
+        (Categorical((1.0, 0.0, 2.0)), LEVELS),
+        (Categorical(), np.array([["a", 1], ["b", 1], ["a", 2], ["1", 1]], dtype=object)),
+        (Categorical(), PANDAS[["colour", "dose"]]),
+    ],
+    SetIntersection: [(SetIntersection(), SETS)],
+    Tanimoto: [(Tanimoto(), SETS), (Tanimoto(), COUNTS), (Tanimoto(), SPARSE)],
+    Spectrum: [
+        (Spectrum(2), STRINGS),
+        (Spectrum(3, blended=True), STRINGS),
+        (Spectrum(1), [["a", "b"], ["b"], [], ("a", 1)]),
+        (Spectrum(2), [b"abab", b"ba", b"", b"aa"]),
+    ],
+    Precomputed: [(Precomputed(), GRAM)],
+    FunctionKernel: [
+        (FunctionKernel(samples.row_product), ROWS),
+        (FunctionKernel(samples.row_product), SPARSE),
+        (FunctionKernel(samples.shared_letters, pairwise=True), STRINGS),
+    ],
+    Sum: [
+        (Gaussian() + Laplacian(0.5) + 1, ROWS),
+        (Gaussian(0.1) + Gaussian(1.0) + Gaussian(10.0), FAR),
+        (Precomputed() + 1, GRAM),
+        (MIXED, PANDAS),
+        (MIXED, POLARS),
+    ],
+    Product: [
+        (Linear() * Gaussian(), ROWS),
+        (Polynomial(2) * (Linear() + Laplacian(1.0)), ROWS),
+        (Spectrum(1) * Spectrum(2), STRINGS),
+    ],
+    Scaled: [(2.5 * Linear(), ROWS), (0.0 * Gaussian(1.0), ROWS), (3.0 * Precomputed(), GRAM)],
+    Power: [
+        (Linear() ** 2, ROWS),
+        ((Gaussian(1.0) + 0.5) ** 3, ROWS),
+        (SetIntersection() ** 2, SETS),
+    ],
+    Exp: [(Linear().exp(), ROWS), (Spectrum(2).normalized().exp(), STRINGS)],
+    Normalized: [
+        (Linear().normalized(), SPARSE),
+        (Polynomial(2).normalized(), ROWS),
+        (Spectrum(2).normalized(), STRINGS),
+        ((SetIntersection() + 1).normalized(), SETS),
+    ],
+    Rescaled: [
+        (Gaussian(1.0).rescaled(samples.shrinking), ROWS),
+        (Linear().rescaled(samples.shrinking) + Linear(), SPARSE),
+    ],
+    Of: [
+        (Gaussian().of(samples.halved), ROWS),
+        (Polynomial(2).of(StandardScaler().fit(ROWS)), ROWS),
+        (Linear().of(samples.letter_counts).normalized(), STRINGS),
+        (Linear().of(StandardScaler().fit(PANDAS[["age", "dose"]])), PANDAS[["age", "dose"]]),
+    ],
+    On: [
+        (Gaussian().on([2, 0]), ROWS),
+        (Linear().on(1) + Intersection().on([0, 3]), SPARSE),
+        (Linear().on(["dose"]), PANDAS),
+        (Tanimoto().on(["age", "dose"]), POLARS),
+        (Categorical().on("colour"), POLARS),
+        (Spectrum(2).on("dna"), POLARS),
+        (Gaussian(1.0).on([1, 2]), PANDAS),
+    ],
+}
+INDEFINITE = {Sigmoid}
+CASES = [(kind, *example) for kind, examples in EXAMPLES.items() for example in examples]
+
+
+def test_no_kernel_is_forgotten():
+    ours = {kind for kind in registry.values() if kind.__module__.startswith("mercer.")}
+    missing = sorted(kind.__name__ for kind in ours - set(EXAMPLES))
+    assert not missing, f"add an example to EXAMPLES for {', '.join(missing)}"
+    for kind, examples in EXAMPLES.items():
+        for kernel, points in examples:
+            assert kind in {type(node) for node, _ in kernel.walk(kernel.admit(points))}, kernel
+
+
+@pytest.mark.parametrize(
+    ("kind", "kernel", "points"), CASES, ids=[f"{i} {case[1]!r}" for i, case in enumerate(CASES)]
+)
+def test_conformance(kind, kernel, points):
+    run = check_kernel_conformance(kernel, points, positive=kind not in INDEFINITE)
+    assert len(run) == len(KERNEL_CHECKS) - (kind in INDEFINITE)
+
+
+def test_conformance_needs_points():
+    with pytest.raises(AssertionError, match="conformance needs at least 4 points, got 2"):
+        check_kernel_conformance(Linear(), ROWS[:2])
+
+
+@pytest.mark.parametrize("frame", [PANDAS, POLARS], ids=["pandas", "polars"])
+def test_the_mixed_frame_is_the_sum_of_its_parts(frame):
+    """The same numbers as from the columns taken by hand."""
+    columns = samples.frame_columns()
+    numbers = np.column_stack([columns["age"], columns["dose"]])
+    colours = np.array(columns["colour"])
+    kernel = MIXED.resolve(frame)
+    gaussian = Gaussian().resolve(numbers)
+    assert kernel.get_params()["k2__k1__gamma"] == pytest.approx(gaussian.gamma, rel=1e-14)
+    wanted = (
+        Spectrum(3).normalized().formula(columns["dna"])
+        + gaussian.formula(numbers) * np.exp(-0.5 * (colours[:, None] != colours[None, :]))
+        + 0.5 * Spectrum(1).formula(columns["tags"])
+    )
+    np.testing.assert_allclose(kernel(frame), wanted, rtol=1e-12)
