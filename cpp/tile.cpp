@@ -174,32 +174,60 @@ void panel_statistic(const T* a, const T* b, std::int64_t depth, const T* weight
 
 // --- functions ----------------------------------------------------------------------------------
 
-// exp(x) = 2^n exp(r), |r| <= ln(2) / 2, n rounded by adding a large number. NaN stays NaN; below
-// the smallest normal number the result is 0.
-inline float_v exponential(float_v x) {
-    const float_v low = splat(-87.3f), high = splat(88.72f);
-    const float_v within = x < low ? low : (x > high ? high : x);
-    const float_v magic = splat(12582912.0f);  // 1.5 * 2^23
-    const float_v shifted = within * 1.44269504088896341f + magic;
-    const float_v n = shifted - magic;
-    const float_v r = (within - n * 0.693359375f) - n * -2.12194440e-4f;
-    float_v p = splat(1.9875691500e-4f);
-    p = p * r + 1.3981999507e-3f;
-    p = p * r + 8.3334519073e-3f;
-    p = p * r + 4.1665795894e-2f;
-    p = p * r + 1.6666665459e-1f;
-    p = p * r + 5.0000001201e-1f;
-    const float_v value = p * (r * r) + r + 1.0f;
-    // n may be 128: two factors keep the scale within range.
-    const int32_v whole = (int32_v)shifted - (int32_v)magic;
-    const int32_v half = whole >> 1;
-    const float_v scale = (float_v)((half + 127) << 23);
-    const float_v rest = (float_v)((whole - half + 127) << 23);
-    const float_v result = value * scale * rest;
-    const float_v infinity = splat(__builtin_inff());
-    return x < low ? float_v{} : (x > high ? infinity : result);
+// max(x, low) and min(x, high), NaN where x is NaN.
+template <class V>
+inline V at_least(V x, V low) {
+    return low > x ? low : x;
 }
 
+template <class V>
+inline V at_most(V x, V high) {
+    return high < x ? high : x;
+}
+
+// exp(x a + y) for one pair of constants. NaN stays NaN; what is too small becomes the smallest
+// normal number instead of 0, too small to matter.
+template <class T>
+struct Exponential;
+
+// 2^t = 2^n 2^r with t = (x a + y) / log(2), n whole and |r| <= 1/2; n is rounded by adding a large
+// number, whose last bits are then the exponent of 2^n. The factor of a has two parts, so that r is
+// exact to the last bit for large |t| too.
+template <>
+struct Exponential<float> {
+    float_v factor, rest, start;
+
+    Exponential(double x, double y) {
+        const double binary = x * 1.4426950408889634;
+        factor = splat(static_cast<float>(binary));
+        rest = splat(static_cast<float>(binary - static_cast<double>(static_cast<float>(binary))));
+        start = splat(static_cast<float>(y * 1.4426950408889634));
+    }
+
+    inline float_v operator()(float_v a) const {
+        const float_v magic = splat(12582912.0f + 127.0f);  // 1.5 * 2^23, and the exponent's bias
+        const float_v t = at_most(at_least(a * factor + start, splat(-126.0f)), splat(128.0f));
+        const float_v shifted = t + magic;
+        const float_v n = shifted - magic;
+        // Within the bounds r is computed from a, with all its digits; beyond them it is cut.
+        float_v r = a * rest + (a * factor + (start - n));
+        r = at_most(at_least(r, splat(-0.51f)), splat(0.51f));
+        float_v p = splat(1.5345807502e-4f);
+        p = p * r + 1.3399931183e-3f;
+        p = p * r + 9.6184889739e-3f;
+        p = p * r + 5.5503287771e-2f;
+        p = p * r + 2.4022646890e-1f;
+        p = p * r + 6.9314720574e-1f;
+        p = p * r + 1.0f;
+        return p * (float_v)((int32_v)shifted << 23);
+    }
+};
+
+inline float_v exponential(float_v x) {
+    return Exponential<float>(1, 0)(x);
+}
+
+// exp(x) = 2^n exp(r), |r| <= log(2) / 2, n rounded as above.
 inline double_v exponential(double_v x) {
     const double_v low = splat(-708.3), high = splat(709.7);
     const double_v within = x < low ? low : (x > high ? high : x);
@@ -228,6 +256,15 @@ inline double_v exponential(double_v x) {
     const double_v infinity = splat(__builtin_inf());
     return x < low ? double_v{} : (x > high ? infinity : result);
 }
+
+template <>
+struct Exponential<double> {
+    double_v x, y;
+
+    Exponential(double factor, double start) : x(splat(factor)), y(splat(start)) {}
+
+    inline double_v operator()(double_v a) const { return exponential(a * x + y); }
+};
 
 // log(x) = e log(2) + 2 artanh((m - 1) / (m + 1)) with m in [sqrt(1/2), sqrt(2)); x > 0 is normal.
 inline float_v logarithm(float_v x) {
@@ -377,14 +414,16 @@ void run_program(const Instruction* program, int length, const RowInputs<T>& row
             case Op::real_power:
                 each(out, count, [=](std::int64_t j) { return real_power<T>(load(a + j), x); });
                 break;
-            case Op::exponential:
-                each(out, count, [=](std::int64_t j) { return exponential(load(a + j) * x + y); });
+            case Op::exponential: {
+                const Exponential<T> value(step.x, step.y);
+                each(out, count, [=](std::int64_t j) { return value(load(a + j)); });
                 break;
-            case Op::accumulate_exp:
-                each(out, count, [=](std::int64_t j) {
-                    return load(b + j) + exponential(load(a + j) * x + y);
-                });
+            }
+            case Op::accumulate_exp: {
+                const Exponential<T> value(step.x, step.y);
+                each(out, count, [=](std::int64_t j) { return load(b + j) + value(load(a + j)); });
                 break;
+            }
             case Op::tangent:
                 each(out, count, [=](std::int64_t j) { return tangent<T>(load(a + j)); });
                 break;

@@ -116,7 +116,9 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
         classes, codes = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
             raise InputError(
-                sentence(who, "y must have at least two classes", f"1 class, {classes[0]!r}")
+                sentence(
+                    who, "y must have at least two classes", f"1 class, {checks.show(classes[0])}"
+                )
             )
         return classes, codes
 

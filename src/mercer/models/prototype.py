@@ -79,7 +79,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
                 sentence(
                     type(self).__name__,
                     "every class must have a sample with a positive weight",
-                    f"class {empty!r} with weights that are all zero",
+                    f"class {checks.show(empty)} with weights that are all zero",
                     "Drop the class, or give one of its samples a weight.",
                 )
             )
