@@ -201,19 +201,21 @@ void bind_engine(nb::module_& m, const char* panels_name, const char* job_name,
     nb::class_<Packed>(m, packed_name, "A symmetric matrix, half of it kept.")
         .def_static(
             "make",
-            [](const Held& held, const std::optional<Stop>& stop) {
+            [](const Held& held, bool narrow, const std::optional<Stop>& stop) {
                 const auto poll = poll_python(stop);
                 std::unique_ptr<Packed> made;
                 {
                     const nb::gil_scoped_release release;
-                    made = std::make_unique<Packed>(held.job, poll);
+                    made = std::make_unique<Packed>(held.job, narrow, poll);
                 }
                 finish(made->complete());
                 return made;
             },
-            "job"_a, "stop"_a.none(), "The matrix of a job on one collection of points.")
+            "job"_a, "narrow"_a, "stop"_a.none(),
+            "The matrix of a job on one collection of points; narrow keeps 16 bits a number.")
         .def_prop_ro("complete", &Packed::complete)
         .def_prop_ro("bytes", &Packed::bytes)
+        .def_prop_ro("error", &Packed::error)
         .def(
             "multiply",
             [](const Packed& self, const Matrix<double>& v, const Output<double>& out,

@@ -617,6 +617,24 @@ void transpose(const T* tile, std::int64_t stride, std::int64_t rows, std::int64
             out[j * out_stride + i] = tile[i * stride + j];
 }
 
+// --- fixed point --------------------------------------------------------------------------------
+
+template <class T>
+void encode(const T* values, std::int64_t count, T low, T step, std::uint16_t* codes) {
+    const T scale = step > 0 ? 1 / step : 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+        const T code = (values[i] - low) * scale + T(0.5);
+        codes[i] =
+            static_cast<std::uint16_t>(code < T(65535) ? static_cast<std::int32_t>(code) : 65535);
+    }
+}
+
+template <class T>
+void decode(const std::uint16_t* codes, std::int64_t count, T low, T step, T* values) {
+    for (std::int64_t i = 0; i < count; ++i)
+        values[i] = low + step * static_cast<T>(static_cast<std::int32_t>(codes[i]));
+}
+
 template <class T>
 constexpr Kernels<T> table = {
     panel_width<T>,
@@ -627,6 +645,8 @@ constexpr Kernels<T> table = {
     run_program<T>,
     multiply<T>,
     multiply_transposed<T>,
+    encode<T>,
+    decode<T>,
     transpose<T>,
 };
 

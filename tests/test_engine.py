@@ -178,6 +178,27 @@ def test_products_do_not_depend_on_which_thread_was_faster() -> None:
         set_num_threads(before)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [5, 700])
+def test_sixteen_bits_are_off_by_no_more_than_they_say(n: int, dtype: Any) -> None:
+    kernel = Gaussian(0.3) + 2 * Linear()
+    X, V = rows(n, dtype), np.random.default_rng(1).normal(size=(n, 3))
+    K = kernel.formula(X.astype(float))
+    form = gram(kernel, X, store="16 bit")
+    assert isinstance(form, PackedGram)
+    assert form.plan.kind == "half stored in 16 bits"
+    bound = form.packed.error + TOLERANCE[dtype] * np.abs(K).max()
+    assert 0 < form.packed.error < np.ptp(K) / 60_000
+    assert np.abs(form.dense() - K).max() <= bound
+    assert np.abs(form @ V - K @ V).max() <= 2 * bound * np.abs(V).sum(axis=0).max()
+    assert (
+        form.packed.bytes * np.dtype(dtype).itemsize
+        == gram(kernel, X, store="half").packed.bytes * 2
+    )
+    with pytest.raises(ValueError, match="native kernel of one collection"):
+        gram(kernel, X, X.copy(), store="16 bit")
+
+
 @dataclass(frozen=True, repr=False)
 class EveryInstruction(Kernel):
     """Uses each operation that has a native form."""

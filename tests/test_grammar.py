@@ -87,6 +87,7 @@ TEXTS = [
     ),
     (1 + Linear() + 2, "Constant() + Linear() + 2.0"),
     (Linear() * (Linear() + 1), "Linear()*(Linear() + 1.0)"),
+    ((Linear() + 1) * Linear(), "(Linear() + 1.0)*Linear()"),
     (Linear() * Linear() + 1, "Linear()*Linear() + 1.0"),
     (2 * (Linear() * Linear()), "2.0*(Linear()*Linear())"),
     (2 * Linear() * Linear(), "2.0*Linear()*Linear()"),

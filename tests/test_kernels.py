@@ -11,7 +11,8 @@ import scipy.sparse
 from numpy.testing import assert_allclose
 
 from mercer import check_kernel
-from mercer.checks import InputError, InputTypeError
+from mercer.checks import InputError, InputTypeError, KernelError
+from mercer.inputs import Objects
 from mercer.kernels import (
     Categorical,
     Chi2,
@@ -321,6 +322,7 @@ def test_negative_entries_are_refused(kernel):
         (Spectrum(2), [[{"unhashable"}]], InputTypeError, "Spectrum.*hashable tokens.*index 0"),
         (Linear(), ["ab", "cd"], InputTypeError, "Linear: X must be rows of numbers"),
         (Linear(), [1.0, 2.0], InputError, "Linear: X must be 2-D"),
+        (Linear(), Objects(["a"]), KernelError, "this statistic takes rows of numbers; got a seq"),
         (Precomputed(), [1.0, 2.0], InputError, "Precomputed: X must be 2-D, one row a point"),
     ],
 )

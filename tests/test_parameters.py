@@ -61,6 +61,11 @@ def test_parameters_from_data(kernel, name, wanted):
     assert getattr(kernel.resolve(ROWS), name) == pytest.approx(wanted, rel=1e-14)
 
 
+def test_one_column():
+    assert Gaussian("auto").resolve(ROWS[:, :1]).gamma == 1.0
+    assert Gaussian().resolve(ROWS[:, :1]).gamma == pytest.approx(1 / ROWS[:, 0].var(), rel=1e-14)
+
+
 def test_gaussian_scale_is_that_of_scikit_learn():
     from sklearn.svm import SVC
 
@@ -112,6 +117,7 @@ WAITING = [
     Matern(length_scale="scale"),
     Polynomial(gamma="scale"),
     Gaussian().on([0, 2]) * Laplacian() + Sigmoid("scale"),
+    Gaussian().of(samples.halved).normalized(),
 ]
 
 

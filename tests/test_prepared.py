@@ -128,6 +128,18 @@ def test_gram_takes_prepared_points_on_either_side():
     assert np.allclose(gram(Gaussian(0.3), test, TRAIN).dense(), wanted, rtol=1e-13)
 
 
+def test_prepared_points_may_meet_several_collections():
+    # What is kept for one meeting, such as rows around a centre, must not leak into the next.
+    kernel = Gaussian(0.3)
+    first, second, new = (prepare(kernel, rows) for rows in (TRAIN, TRAIN + 3, TEST + 5))
+    new.gram().dense()
+    for train, rows in ((first, TRAIN), (second, TRAIN + 3), (first, TRAIN)):
+        wanted = np.exp(-0.3 * squares(TEST + 5, rows))
+        for store in (True, False):
+            found = gram(kernel, new, train, store=store).dense()
+            assert np.abs(found - wanted).max() < 1e-13
+
+
 def test_another_kernel_than_the_prepared_one_is_refused():
     prepared = prepare(Gaussian(0.3), TRAIN)
     for points in ((prepared,), (TEST, prepared), (prepared, TEST)):

@@ -6,7 +6,7 @@ import numpy as np
 import samples
 import scipy.linalg
 import scipy.sparse
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer.kernels import (
@@ -69,6 +69,7 @@ def expressions(width=WIDTH, depth=3):
         leaves(width),
         st.builds(lambda a, b: a + b, inner, inner),
         st.builds(lambda a, b: a * b, inner, inner),
+        st.builds(lambda a, b, c: (a + b) * c, inner, inner, inner),
         st.builds(lambda c, a: c * a, numbers, inner),
         st.builds(lambda a, c: a + c, inner, numbers),
         st.builds(lambda a, n: a**n, inner, st.integers(1, 2)),
@@ -114,6 +115,7 @@ def test_it_is_mercer(kernel, X):
     assert values[0] >= -1e-12 * len(K) * max(1.0, values[-1])
 
 
+@settings(max_examples=500)
 @given(expressions())
 def test_it_is_read_back_from_text_and_from_json(kernel):
     for again in (

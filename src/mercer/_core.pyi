@@ -58,14 +58,19 @@ class Packed32:
     """A symmetric matrix, half of it kept."""
 
     @staticmethod
-    def make(job: Job32, stop: Callable[[], bool] | None) -> Packed32:
-        """The matrix of a job on one collection of points."""
+    def make(job: Job32, narrow: bool, stop: Callable[[], bool] | None) -> Packed32:
+        """
+        The matrix of a job on one collection of points; narrow keeps 16 bits a number.
+        """
 
     @property
     def complete(self) -> bool: ...
 
     @property
     def bytes(self) -> int: ...
+
+    @property
+    def error(self) -> float: ...
 
     def multiply(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
         """K v into out; False if `stop` said so."""
@@ -102,14 +107,19 @@ class Packed64:
     """A symmetric matrix, half of it kept."""
 
     @staticmethod
-    def make(job: Job64, stop: Callable[[], bool] | None) -> Packed64:
-        """The matrix of a job on one collection of points."""
+    def make(job: Job64, narrow: bool, stop: Callable[[], bool] | None) -> Packed64:
+        """
+        The matrix of a job on one collection of points; narrow keeps 16 bits a number.
+        """
 
     @property
     def complete(self) -> bool: ...
 
     @property
     def bytes(self) -> int: ...
+
+    @property
+    def error(self) -> float: ...
 
     def multiply(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
         """K v into out; False if `stop` said so."""

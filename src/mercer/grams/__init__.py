@@ -96,7 +96,8 @@ def gram(
 
     kernel: a kernel, a scikit-learn kernel name or a function of X and Y. X and Y may be
     `Prepared`; Y is the training side. memory_limit: bytes, "2GB" or "auto".
-    store: True insists on keeping K, "half" on keeping half of it, False on computing it anew;
+    store: True insists on keeping K, "half" on keeping half of it, "16 bit" on half of it in fixed
+    point (for a solver that refines: `packed.error` tells how far off), False on computing it anew;
     None lets the limit decide.
     """
     kernel, left, right = _sides(to_kernel(kernel, who="gram"), X, Y)
@@ -108,6 +109,7 @@ def gram(
     kinds: dict[str, Any] = {
         "stored": StoredGram,
         "half stored": PackedGram,
+        "half stored in 16 bits": PackedGram,
         "on the fly": TiledGram,
         "precomputed": TiledGram,
         "low rank": FeaturesGram,

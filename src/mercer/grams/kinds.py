@@ -285,7 +285,8 @@ class PackedGram(TiledGram):
         """The native matrix, made when first needed."""
         whole = self._whole()
         if self._packed is None and whole is not None:
-            self._packed = whole.pack(self.monitor)
+            narrow = self.plan.kind == "half stored in 16 bits"
+            self._packed = whole.pack(narrow, self.monitor)
         return self._packed
 
     def tile(self, rows: Rows, columns: Rows) -> Array:

@@ -99,10 +99,10 @@ class NativeTile:
         """Return K V in double precision."""
         return product(self.job, self.shape[0], V, monitor)
 
-    def pack(self, monitor: Monitor) -> Any:
-        """Return K of one collection, half of it kept."""
+    def pack(self, narrow: bool, monitor: Monitor) -> Any:
+        """Return K of one collection, half of it kept; narrow: in 16 bits a number."""
         kind: Any = _native.Packed32 if self.dtype == np.float32 else _native.Packed64
-        made = kind.make(self.job, _stop(monitor))
+        made = kind.make(self.job, narrow, _stop(monitor))
         if not made.complete:
             monitor.poll()
         return made

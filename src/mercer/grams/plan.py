@@ -99,7 +99,8 @@ class Question:
 
     @property
     def half(self) -> int:
-        return self.whole // 2 + HALF_MARGIN * self.shape[1] * self.itemsize
+        size = 2 if self.store == "16 bit" else self.itemsize
+        return (self.shape[0] // 2 + HALF_MARGIN) * self.shape[1] * size
 
     @property
     def least(self) -> int:
@@ -123,7 +124,7 @@ def make_plan(
 ) -> Plan:
     """Return the first kind that pays and fits; refuse if none does."""
     if isinstance(store, str):
-        checks.one_of("gram", "store", store, ("half",))
+        checks.one_of("gram", "store", store, ("half", "16 bit"))
     given = checks.memory_limit("gram", memory_limit)
     limit = int(available_memory() * SHARE) if given is None else given
     asked = Question(kernel, left, right, np.dtype(dtype).itemsize, limit, store)
@@ -161,22 +162,27 @@ def _by_features(asked: Question) -> Plan | None:
 
 
 def _half_stored(asked: Question) -> Plan | None:
-    wanted = asked.store == "half"
+    wanted = isinstance(asked.store, str)
     if asked.store is False or not (wanted or asked.half < asked.whole):
         return None
     if not _packable(asked.kernel, asked.left, asked.right):
         if wanted:
-            must = 'store="half" takes a native kernel of one collection of points'
+            must = f"store={asked.store!r} takes a native kernel of one collection of points"
             raise KernelError(sentence("gram", must, repr(asked.kernel)))
         return None
     if asked.half + asked.least > asked.limit:
         return None
     reason = f"half of K needs {bytes_text(asked.half)}, the limit is {bytes_text(asked.limit)}"
-    return asked.plan("half stored", reason, asked.sides + asked.half)
+    kind = "half stored in 16 bits" if asked.store == "16 bit" else "half stored"
+    return asked.plan(kind, reason, asked.sides + asked.half)
 
 
 def _stored(asked: Question) -> Plan | None:
-    if asked.store in (False, "half") or asked.whole + asked.least > asked.limit:
+    if (
+        asked.store is False
+        or isinstance(asked.store, str)
+        or asked.whole + asked.least > asked.limit
+    ):
         return None
     reason = f"K needs {bytes_text(asked.whole)}, the limit is {bytes_text(asked.limit)}"
     return asked.plan("stored", reason, asked.sides + asked.whole)
@@ -207,7 +213,7 @@ def _side_bytes(view: View) -> int:
 
 
 def _refusal(asked: Question) -> MemoryLimitError:
-    kept = {"half": asked.half, True: asked.whole}.get(asked.store or "", 0)
+    kept = asked.half if isinstance(asked.store, str) else asked.whole if asked.store else 0
     need = asked.least + kept
     advice = f"Raise memory_limit to {bytes_text(need)}"
     if kept:
