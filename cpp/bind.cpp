@@ -195,7 +195,29 @@ void bind_engine(nb::module_& m, const char* panels_name, const char* job_name,
                 return finish(done);
             },
             "v"_a.noconvert(), "out"_a.noconvert(), "stop"_a.none(),
-            "K v into out; False if `stop` said so.");
+            "K v into out; False if `stop` said so.")
+        .def(
+            "top",
+            [](const Held& self, const std::optional<Column<double>>& shift,
+               const Output<std::int64_t>& columns, const Output<double>& keys,
+               const std::optional<Stop>& stop) {
+                require(static_cast<std::int64_t>(keys.shape(0)) == self.rows &&
+                            columns.shape(0) == keys.shape(0) && columns.shape(1) == keys.shape(1),
+                        "top: both outputs must have a row for each row of the job.");
+                require(!shift || static_cast<std::int64_t>(shift->shape(0)) == self.columns,
+                        "top: shift must have one number a column.");
+                const auto poll = poll_python(stop);
+                bool done = false;
+                {
+                    const nb::gil_scoped_release release;
+                    done = self.job.top(static_cast<std::int64_t>(keys.shape(1)),
+                                        shift ? shift->data() : nullptr, columns.data(),
+                                        keys.data(), poll);
+                }
+                return finish(done);
+            },
+            "shift"_a.noconvert().none(), "columns"_a.noconvert(), "keys"_a.noconvert(),
+            "stop"_a.none(), "The best columns of each row; False if `stop` said so.");
 
     using Packed = mercer::Packed<T>;
     nb::class_<Packed>(m, packed_name, "A symmetric matrix, half of it kept.")

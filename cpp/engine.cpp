@@ -7,6 +7,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "machine.hpp"
 
@@ -482,6 +483,52 @@ bool Job<T>::multiply(const double* v, std::int64_t count, double* out, const Po
         poll);
     if (done) product.finish(out);
     return done;
+}
+
+template <class T>
+bool Job<T>::top(std::int64_t count, const double* shift, std::int64_t* columns, double* keys,
+                 const Poll& poll) const {
+    if (count < 1 || count > columns_)
+        throw std::invalid_argument("top: count must be from 1 to the number of columns.");
+    auto scratch = scratches();
+    using Found = std::pair<double, std::int64_t>;  // compared in this order
+    return parallel_for(
+        (rows_ + tile_rows_ - 1) / tile_rows_,
+        [&](std::int64_t task, int worker) {
+            const std::int64_t row = task * tile_rows_, rows = std::min(tile_rows_, rows_ - row);
+            // For each row a heap whose first element is the worst that is kept.
+            std::vector<std::vector<Found>> best(static_cast<std::size_t>(rows));
+            for (std::int64_t j = 0; j < columns_; j += tile_columns_) {
+                const Block block{row, j, rows, std::min(tile_columns_, columns_ - j)};
+                const T* values = evaluate(block, false, scratch[static_cast<std::size_t>(worker)]);
+                for (std::int64_t i = 0; i < rows; ++i) {
+                    auto& heap = best[static_cast<std::size_t>(i)];
+                    const T* line = values + i * tile_columns_;
+                    for (std::int64_t c = 0; c < block.columns; ++c) {
+                        const double value = static_cast<double>(line[c]);
+                        double key = shift == nullptr ? -value : shift[j + c] - 2 * value;
+                        if (std::isnan(key)) key = std::numeric_limits<double>::infinity();
+                        const auto full = static_cast<std::int64_t>(heap.size()) == count;
+                        if (full && !(key < heap.front().first)) continue;
+                        if (full) {
+                            std::pop_heap(heap.begin(), heap.end());
+                            heap.pop_back();
+                        }
+                        heap.emplace_back(key, j + c);
+                        std::push_heap(heap.begin(), heap.end());
+                    }
+                }
+            }
+            for (std::int64_t i = 0; i < rows; ++i) {
+                auto& heap = best[static_cast<std::size_t>(i)];
+                std::sort_heap(heap.begin(), heap.end());
+                for (std::int64_t k = 0; k < count; ++k) {
+                    keys[(row + i) * count + k] = heap[static_cast<std::size_t>(k)].first;
+                    columns[(row + i) * count + k] = heap[static_cast<std::size_t>(k)].second;
+                }
+            }
+        },
+        poll);
 }
 
 // --- packed symmetric matrices ------------------------------------------------------------------

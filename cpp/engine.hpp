@@ -97,6 +97,12 @@ public:
     // row by row.
     bool multiply(const double* v, std::int64_t count, double* out, const Poll& poll) const;
 
+    // The `count` columns of each row with the smallest shift - 2 K, or with the largest K where
+    // shift is null: best first, of equal ones the smaller column first. Both outputs: rows x
+    // count; keys holds what was compared.
+    bool top(std::int64_t count, const double* shift, std::int64_t* columns, double* keys,
+             const Poll& poll) const;
+
     struct Scratch {
         std::vector<Aligned<T>> tiles;  // one for each statistic
         Aligned<T> registers;

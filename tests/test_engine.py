@@ -18,7 +18,7 @@ import scipy.sparse
 import sklearn
 
 from mercer import gram, num_threads, prepare, set_num_threads
-from mercer.grams import Multiply, PackedGram, gram_family
+from mercer.grams import Multiply, PackedGram, TopK, gram_family
 from mercer.inputs import ROWS
 from mercer.kernels import (
     ABSOLUTE,
@@ -178,6 +178,25 @@ def test_products_do_not_depend_on_which_thread_was_faster() -> None:
         set_num_threads(before)
 
 
+@pytest.mark.parametrize("k", [1, 3, 40])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_best_columns_with_ties(k: int, dtype: Any) -> None:
+    X, Y = rows(210, dtype), rows(800, dtype, seed=1)
+    Y[500:600] = Y[100:200]
+    form = gram(Gaussian(0.7), X, Y, store=False)
+    K = form.dense().astype(float)
+    order = np.argsort(-K, axis=1, kind="stable")[:, :k]
+    indices, values = form.reduce(TopK(k))
+    assert np.array_equal(indices, order)
+    assert np.array_equal(values, np.take_along_axis(K, order, axis=1))
+    shift = np.linspace(0, 1, 800)
+    key = shift - 2 * K
+    order = np.argsort(key, axis=1, kind="stable")[:, :k]
+    indices, values = form.reduce(TopK(k, shift))
+    assert np.array_equal(indices, order)
+    assert np.array_equal(values, np.take_along_axis(key, order, axis=1))
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n", [5, 700])
 def test_sixteen_bits_are_off_by_no_more_than_they_say(n: int, dtype: Any) -> None:
@@ -273,20 +292,21 @@ def test_too_many_parts_are_left_to_numpy() -> None:
     assert error(kernel(X), kernel.formula(X)) <= 1e-13
 
 
+def multiply_often(X: Any, monitor: Monitor) -> None:
+    for _ in range(1000):
+        gram(Gaussian(0.5), X, store=False, monitor=monitor) @ np.ones((len(X), 4))
+
+
 def test_a_cancelled_product_stops() -> None:
     X = np.random.default_rng(0).random((30_000, 3), dtype=np.float32)
     monitor = Monitor()
     timer = threading.Timer(0.1, monitor.cancel)
     timer.start()
     with pytest.raises(Stopped, match="cancelled"):
-        for _ in range(1000):
-            gram(Gaussian(0.5), X, store=False, monitor=monitor) @ np.ones(30_000)
+        multiply_often(X, monitor)
     timer.join()
     with pytest.raises(Stopped, match="time limit"):
-        for _ in range(1000):
-            gram(Gaussian(0.5), X, store=False, monitor=Monitor(time_limit=0.05)).reduce(
-                Multiply(np.ones((30_000, 4)))
-            )
+        multiply_often(X, Monitor(time_limit=0.05))
 
 
 INTERRUPTED = """

@@ -18,7 +18,7 @@ from ..monitor import Monitor
 from .blocks import BlockPairs
 from .native import NativeTile, product, program_of, tile
 from .plan import Plan
-from .sinks import Multiply, Sink
+from .sinks import Multiply, Sink, TopK
 from .views import Side, View, sparse_product
 
 
@@ -227,11 +227,15 @@ class TiledGram(_Computed):
         return room
 
     def reduce(self, sink: Sink) -> Any:
-        whole = self._whole() if isinstance(sink, Multiply) else None
-        if whole is None or not isinstance(sink, Multiply):
+        whole = self._whole() if isinstance(sink, Multiply | TopK) else None
+        if whole is None:
             return super().reduce(sink)
         sink.start(self.shape, self.dtype)
-        sink.put(whole.multiply(sink.V, self.monitor))
+        if isinstance(sink, Multiply):
+            sink.put(whole.multiply(sink.V, self.monitor))
+        elif isinstance(sink, TopK):
+            everything = slice(0, self.shape[0])
+            sink.put(everything, *whole.top(sink.k, sink.shift, self.monitor))
         return sink.result()
 
 

@@ -99,6 +99,14 @@ class NativeTile:
         """Return K V in double precision."""
         return product(self.job, self.shape[0], V, monitor)
 
+    def top(self, k: int, shift: Array | None, monitor: Monitor) -> tuple[Array, Array]:
+        """Return the k best columns of each row, and what they were compared by."""
+        columns = np.empty((self.shape[0], k), dtype=np.int64)
+        keys = np.empty((self.shape[0], k))
+        if not self.job.top(shift, columns, keys, _stop(monitor)):
+            monitor.poll()
+        return columns, keys
+
     def pack(self, narrow: bool, monitor: Monitor) -> Any:
         """Return K of one collection, half of it kept; narrow: in 16 bits a number."""
         kind: Any = _native.Packed32 if self.dtype == np.float32 else _native.Packed64

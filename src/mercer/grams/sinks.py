@@ -115,10 +115,12 @@ class TopK(Sink):
         for row, (line, last) in enumerate(zip(key, border, strict=True), start=rows.start):
             found = np.flatnonzero(line <= last)
             best = found[np.argsort(line[found], kind="stable")[: self.k]]
-            self._indices[row] = best
-            self._values[row] = line[best]
-        if self.shift is None:
-            self._values[rows] *= -1
+            self.put(slice(row, row + 1), best[None], line[best][None])
+
+    def put(self, rows: slice, indices: Array, keys: Array) -> None:
+        """Use the best columns of some rows and what they were compared by."""
+        self._indices[rows] = indices
+        self._values[rows] = -keys if self.shift is None else keys
 
     def result(self) -> tuple[Array, Array]:
         return self._indices, self._values
