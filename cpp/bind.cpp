@@ -16,6 +16,7 @@
 
 #include "engine.hpp"
 #include "machine.hpp"
+#include "packed.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

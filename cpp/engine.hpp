@@ -5,57 +5,12 @@
 #include <memory>
 #include <vector>
 
+#include "panels.hpp"
 #include "pool.hpp"
+#include "product.hpp"
 #include "tile.hpp"
 
 namespace mercer {
-
-// The table for the instruction set in use.
-template <class T>
-const Kernels<T>& kernels();
-
-template <class T>
-struct Free {
-    void operator()(T* p) const;
-};
-
-// Numbers on a cache line boundary.
-template <class T>
-using Aligned = std::unique_ptr<T[], Free<T>>;
-
-template <class T>
-Aligned<T> aligned(std::int64_t count);
-
-// Points packed for the engine, with centre and scale applied in double precision.
-template <class T>
-class Panels {
-public:
-    // x: rows x columns, rows `stride` numbers apart. centre, scale: one number a column, or null.
-    template <class Source>
-    Panels(const Source* x, std::int64_t rows, std::int64_t columns, std::int64_t stride,
-           const double* centre, const double* scale);
-
-    std::int64_t rows() const { return rows_; }
-    std::int64_t columns() const { return columns_; }
-    std::int64_t panels() const { return panels_; }
-    std::int64_t bytes() const;
-    const T* panel(std::int64_t p) const { return data_.get() + p * columns_ * width_; }
-    const T* norms() const { return norms_.data(); }  // |x|^2, padded with 0
-    double largest(std::int64_t p) const { return largest_[static_cast<std::size_t>(p)]; }
-    bool missing() const { return !missing_.empty(); }  // any NaN
-    const std::vector<std::int64_t>& missing_rows() const { return missing_; }
-
-private:
-    template <class Source>
-    void pack(std::int64_t p, const Source* x, std::int64_t stride, const double* centre,
-              const double* scale);
-
-    std::int64_t rows_, columns_, width_, panels_;
-    Aligned<T> data_;
-    std::vector<T> norms_;
-    std::vector<double> largest_;
-    std::vector<std::int64_t> missing_;
-};
 
 // One statistic of the points.
 template <class T>
@@ -73,11 +28,6 @@ template <class T>
 struct External {
     const T* values;
     std::int64_t stride;
-};
-
-// Part of a matrix, in points; it starts where a panel starts.
-struct Block {
-    std::int64_t row, column, rows, columns;
 };
 
 template <class T>
@@ -137,37 +87,6 @@ private:
     std::vector<std::vector<T>> left_, right_;
     std::vector<External<T>> externals_;
     std::int64_t tile_rows_, tile_columns_;
-};
-
-// A symmetric matrix kept as the blocks on and above its diagonal, about half of its numbers.
-template <class T>
-class Packed {
-public:
-    // narrow: keep 16 bits of each number, between the smallest and the largest of its block.
-    Packed(const Job<T>& job, bool narrow, const Poll& poll);
-
-    bool complete() const { return complete_; }  // false: stopped by `poll`
-    std::int64_t size() const { return n_; }
-    std::int64_t bytes() const;
-    double error() const;  // what narrow numbers may be off by
-    bool multiply(const double* v, std::int64_t count, double* out, const Poll& poll) const;
-    // out: count x size, whole rows. Throws std::invalid_argument on a row that does not exist.
-    void rows(const std::int64_t* chosen, std::int64_t count, T* out) const;
-
-private:
-    using Scratch = typename Job<T>::Scratch;
-    void keep(std::int64_t task, const Block& block, const T* values);
-    std::int64_t first_kept(const Block& block, std::int64_t i) const;
-    const T* block_values(std::int64_t task, T* room) const;
-    std::vector<Aligned<T>> rooms() const;
-    void copy_row(const Block& block, const T* values, std::int64_t point, T* row) const;
-
-    std::int64_t n_, tile_rows_, tile_columns_;
-    std::vector<Block> blocks_;
-    Aligned<T> values_;             // either these,
-    Aligned<std::uint16_t> codes_;  // or these with the two numbers of each block
-    std::vector<T> low_, step_;
-    bool complete_ = false;
 };
 
 }  // namespace mercer

@@ -1,0 +1,63 @@
+// Points packed for the engine, and the memory they are packed into.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "tile.hpp"
+
+namespace mercer {
+
+// The table for the instruction set in use.
+template <class T>
+const Kernels<T>& kernels();
+
+inline std::int64_t round_up(std::int64_t value, std::int64_t step) {
+    return (value + step - 1) / step * step;
+}
+
+template <class T>
+struct Free {
+    void operator()(T* p) const;
+};
+
+// Numbers on a cache line boundary.
+template <class T>
+using Aligned = std::unique_ptr<T[], Free<T>>;
+
+template <class T>
+Aligned<T> aligned(std::int64_t count);
+
+// Points packed for the engine, with centre and scale applied in double precision.
+template <class T>
+class Panels {
+public:
+    // x: rows x columns, rows `stride` numbers apart. centre, scale: one number a column, or null.
+    template <class Source>
+    Panels(const Source* x, std::int64_t rows, std::int64_t columns, std::int64_t stride,
+           const double* centre, const double* scale);
+
+    std::int64_t rows() const { return rows_; }
+    std::int64_t columns() const { return columns_; }
+    std::int64_t panels() const { return panels_; }
+    std::int64_t bytes() const;
+    const T* panel(std::int64_t p) const { return data_.get() + p * columns_ * width_; }
+    const T* norms() const { return norms_.data(); }  // |x|^2, padded with 0
+    double largest(std::int64_t p) const { return largest_[static_cast<std::size_t>(p)]; }
+    bool missing() const { return !missing_.empty(); }  // any NaN
+    const std::vector<std::int64_t>& missing_rows() const { return missing_; }
+
+private:
+    template <class Source>
+    void pack(std::int64_t p, const Source* x, std::int64_t stride, const double* centre,
+              const double* scale);
+
+    std::int64_t rows_, columns_, width_, panels_;
+    Aligned<T> data_;
+    std::vector<T> norms_;
+    std::vector<double> largest_;
+    std::vector<std::int64_t> missing_;
+};
+
+}  // namespace mercer

@@ -1,0 +1,119 @@
+// Vectors of numbers for the instruction set that a file is compiled for. Only tile.cpp includes
+// this: everything is local to it.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace mercer::MERCER_ISA {
+namespace {
+
+#if defined(__AVX2__)
+constexpr int vector_bytes = 32;
+#else
+constexpr int vector_bytes = 16;
+#endif
+
+typedef float float_v __attribute__((vector_size(vector_bytes)));
+typedef double double_v __attribute__((vector_size(vector_bytes)));
+typedef std::int32_t int32_v __attribute__((vector_size(vector_bytes)));
+typedef std::int64_t int64_v __attribute__((vector_size(vector_bytes)));
+
+template <class T>
+struct Vector;
+
+template <>
+struct Vector<float> {
+    using V = float_v;
+    using I = int32_v;
+    static constexpr int lanes = vector_bytes / 4;
+};
+
+template <>
+struct Vector<double> {
+    using V = double_v;
+    using I = int64_v;
+    static constexpr int lanes = vector_bytes / 8;
+};
+
+template <class T>
+using VectorOf = typename Vector<T>::V;
+
+// A number that the compiler knows.
+template <int n>
+struct Size {
+    constexpr int operator()() const { return n; }
+};
+
+constexpr int vectors = 3;  // in a panel
+
+template <class T>
+constexpr int panel_width = vectors * Vector<T>::lanes;
+
+// Rows that share a load of the columns: 4 x 3 sums, 3 columns and a row fill 16 registers.
+template <class T>
+constexpr int group_rows = panel_width<T> % 4 == 0 ? 4 : 2;
+
+#if defined(__AVX2__)
+inline float_v splat(float x) {
+    return float_v{x, x, x, x, x, x, x, x};
+}
+inline double_v splat(double x) {
+    return double_v{x, x, x, x};
+}
+#else
+inline float_v splat(float x) {
+    return float_v{x, x, x, x};
+}
+inline double_v splat(double x) {
+    return double_v{x, x};
+}
+#endif
+
+template <class T>
+inline VectorOf<T> load(const T* p) {
+    VectorOf<T> v;
+    __builtin_memcpy(&v, p, sizeof v);
+    return v;
+}
+
+template <class T>
+inline void save(T* p, VectorOf<T> v) {
+    __builtin_memcpy(p, &v, sizeof v);
+}
+
+inline float_v square_root(float_v x) {
+#if defined(__AVX2__)
+    return _mm256_sqrt_ps(x);
+#elif defined(__x86_64__)
+    return _mm_sqrt_ps(x);
+#else
+    for (int i = 0; i < Vector<float>::lanes; ++i) x[i] = __builtin_sqrtf(x[i]);
+    return x;
+#endif
+}
+
+inline double_v square_root(double_v x) {
+#if defined(__AVX2__)
+    return _mm256_sqrt_pd(x);
+#elif defined(__x86_64__)
+    return _mm_sqrt_pd(x);
+#else
+    for (int i = 0; i < Vector<double>::lanes; ++i) x[i] = __builtin_sqrt(x[i]);
+    return x;
+#endif
+}
+
+inline float_v absolute(float_v x) {
+    return (float_v)((int32_v)x & 0x7fffffff);
+}
+
+inline double_v absolute(double_v x) {
+    return (double_v)((int64_v)x & 0x7fffffffffffffff);
+}
+
+}  // namespace
+}  // namespace mercer::MERCER_ISA
