@@ -67,7 +67,8 @@ std::shared_ptr<mercer::Panels<T>> pack(const Rows<Source>& x,
                                         const std::optional<Column<double>>& scale) {
     const auto rows = static_cast<std::int64_t>(x.shape(0));
     const auto columns = static_cast<std::int64_t>(x.shape(1));
-    require(columns <= 1 || x.stride(1) == 1, "Panels: the numbers of a row must be adjacent.");
+    require(rows == 0 || columns <= 1 || x.stride(1) == 1,
+            "Panels: the numbers of a row must be adjacent.");
     require(!centre || centre->shape(0) == x.shape(1), "Panels: one centre a column is needed.");
     require(!scale || scale->shape(0) == x.shape(1), "Panels: one scale a column is needed.");
     const std::int64_t stride = rows > 1 ? x.stride(0) : columns;

@@ -178,6 +178,7 @@ def test_other_ways_to_write_it(text, wanted):
         ("3", 0, "expected a kernel, found a number"),
         ("2*3*Linear()", 2, "expected a kernel, found a number"),
         ("2**2", 3, "expected a kernel, found a number"),
+        ("(2).exp()", 4, "expected a kernel, found a number"),
         ("2.exp()", 2, "unexpected 'exp'"),
         ("Linear()**2**2", 11, r"unexpected '\*\*'"),
         ("Linear()**", 10, "expected a value"),

@@ -93,6 +93,7 @@ CASES = [
     (Chi2(0.3), HISTOGRAMS, partial(oracles.chi2, gamma=0.3)),
     (Tanimoto(), COUNTS, oracles.ruzicka),
     (Tanimoto(), HISTOGRAMS, oracles.ruzicka),
+    (Tanimoto(), HISTOGRAMS / 1000, oracles.ruzicka),
     (Tanimoto(), SETS, oracles.tanimoto),
     (SetIntersection(), SETS, oracles.common),
     (Spectrum(1), STRINGS, partial(oracles.spectrum, n=1)),

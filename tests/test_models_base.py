@@ -55,7 +55,7 @@ KERNELS = [
     Gaussian(0.3) + 0.5 * Polynomial(2),
     Chi2(1.0),
     Categorical(1.0),
-    dense_linear,
+    FunctionKernel(dense_linear),
 ]
 
 

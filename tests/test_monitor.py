@@ -208,7 +208,7 @@ def test_time_limit_stops_a_long_product():
 def test_time_limit_stops_object_pairs():
     monitor = Monitor(time_limit=0.05)
     kernel = FunctionKernel(lambda x, y: time.sleep(1e-4) or 1.0, pairwise=True)
-    K = gram(kernel, WORDS * 2, store=False, memory_limit=120 * 8 * 12, monitor=monitor)
+    K = gram(kernel, WORDS * 2, store=False, memory_limit=120 * 8 * 30, monitor=monitor)
     monitor.start()
     with pytest.raises(Stopped, match="time limit"):
         K.dense()

@@ -244,7 +244,8 @@ def test_certificate_prints_and_compares():
     [
         ((Gaussian(),), "a kernel needs points X; got no X"),
         ((np.eye(3), X), "with points X comes a kernel"),
-        (("rbf", X), "with points X comes a kernel, .* got 'rbf' and X"),
+        ((3.0, X), r"with points X comes a kernel, .* got 3\.0 and X"),
+        (("rbff", X), "kernel must be one of .* Did you mean 'rbf'"),
         ((np.ones((2, 3)),), r"K must be square, .* got \(2, 3\)"),
         ((np.array([[np.nan]]),), "K must have finite numbers only; got NaN in row 0, column 0"),
         ((np.empty((0, 0)),), "at least one point"),

@@ -12,6 +12,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._native import num_threads as num_threads
     from ._native import set_num_threads as set_num_threads
+    from .checks import InputError as InputError
+    from .checks import KernelError as KernelError
+    from .checks import MemoryLimitError as MemoryLimitError
+    from .checks import MercerError as MercerError
+    from .checks import ParseError as ParseError
     from .grams import gram as gram
     from .grams import gram_family as gram_family
     from .grams import prepare as prepare
@@ -23,7 +28,12 @@ if TYPE_CHECKING:
     from .validity import repair as repair
 
 _HOME = {
+    "InputError": "checks",
+    "KernelError": "checks",
     "KernelPrototypeClassifier": "models",
+    "MemoryLimitError": "checks",
+    "MercerError": "checks",
+    "ParseError": "checks",
     "alignment": "validity",
     "center": "validity",
     "check_kernel": "validity",

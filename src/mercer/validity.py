@@ -11,7 +11,7 @@ import scipy.linalg
 from . import checks
 from .checks import Array, InputError, sentence
 from .grams import Gram, gram
-from .kernels import Kernel
+from .kernels import Kernel, to_kernel
 
 EXACT = 2000  # points up to which all eigenvalues are computed
 SAMPLE = 500  # points on which the symmetry of a kernel on more points than that is checked
@@ -22,7 +22,7 @@ class KernelCertificate:
     """What the eigenvalues of a Gram matrix say; prints as a verdict in words.
 
     witness: for a matrix that is not positive semi-definite, a unit vector c with c'Kc < 0.
-    effective_dimension: tr K (K + alpha I)^-1. rank: eigenvalues above `tolerance`.
+    effective_dimension: tr K (K + alpha I)^-1. rank: eigenvalues beyond `tolerance`, either sign.
     """
 
     n: int
@@ -66,15 +66,16 @@ def check_kernel(
     """
     weight = checks.number("check_kernel", "alpha", alpha, above=0)
     tol = None if tol is None else checks.number("check_kernel", "tol", tol, least=0)
+    kernel = _named(kernel)
     _check_points("check_kernel", kernel, X)
     if not isinstance(kernel, Kernel):
         matrix = checks.square_matrix("check_kernel", kernel)
         _check_length(len(matrix))
         return _certify(matrix, _asymmetry(matrix), "The matrix", weight, tol)
-    what = f"{kernel!r} on these points"
     points = kernel.admit(X)
     _check_length(len(points))
     kernel = kernel.resolve(points)
+    what = f"{kernel!r} on these points"
     # K(X, X) may be computed by halves; K(X, Y) is not, and shows whether k(x, y) = k(y, x).
     if len(points) <= EXACT:
         K = kernel(points, points)
@@ -83,6 +84,12 @@ def check_kernel(
     sample = np.random.default_rng(0).permutation(len(points))[:SAMPLE]
     some = points.take(sample)
     return _certify(gram(kernel, points), _asymmetry(kernel(some, some)), what, weight, tol)
+
+
+def _named(kernel: Any) -> Any:
+    """Return the kernel that a name or a function stands for; a matrix is itself."""
+    outside = isinstance(kernel, str) or callable(kernel)
+    return to_kernel(kernel, who="check_kernel") if outside else kernel
 
 
 def _check_points(who: str, kernel: Any, X: Any) -> None:
@@ -119,8 +126,8 @@ def _certify(
     tolerance = rounding if tol is None else tol * size
     symmetric = asymmetry <= max(100 * precision, 1e-12) * max(entry, size / n)
     psd = low >= -tolerance
-    estimate = round(float(found.weights[found.nodes > tolerance].sum()))
-    rank = max(estimate, int((found.ritz > tolerance).sum()))
+    estimate = round(float(found.weights[np.abs(found.nodes) > tolerance].sum()))
+    rank = max(estimate, int((np.abs(found.ritz) > tolerance).sum()))
     kept = np.maximum(found.nodes, 0.0)
     dimension = float((found.weights * kept / (kept + alpha)).sum())
     condition = high / low if low > tolerance else float("inf")
@@ -131,7 +138,7 @@ def _certify(
         is_psd=bool(symmetric and psd),
         min_eigenvalue=low,
         max_eigenvalue=high,
-        tolerance=tolerance,
+        tolerance=float(tolerance),
         rank=min(rank, n),
         effective_dimension=dimension,
         alpha=alpha,

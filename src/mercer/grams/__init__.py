@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Array, KernelError, sentence
-from ..inputs import GramRows, Input, RowBlocks, Rows
+from ..checks import Array, InputError, KernelError, sentence
+from ..inputs import GramRows, Input, Rows
 from ..kernels.base import Kernel, register_fast_path
 from ..kernels.names import to_kernel
 from ..monitor import Monitor
 from .family import GramFamily
 from .kinds import (
-    BlocksGram,
     Explanation,
     FeaturesGram,
     Gram,
@@ -30,6 +29,7 @@ from .kinds import (
 )
 from .plan import Plan, available_memory, make_plan
 from .sinks import Multiply, Normal, Sink, Sums, TopK
+from .streams import BlocksGram
 from .views import Side, View
 
 __all__ = [
@@ -68,7 +68,8 @@ class Prepared:
 
     def take(self, rows: Rows) -> Prepared:
         """Return the same kernel with copies of some of the points: what a fitted model keeps."""
-        return Prepared(self.kernel, View(Side(self.view.take(rows).points)))
+        chosen = np.arange(len(self))[rows]  # positions, so that nothing is shared
+        return Prepared(self.kernel, View(Side(self.view.take(chosen).points)))
 
     def gram(self, X: Any = None, **options: Any) -> Gram:
         """Return K of the training points, or K(X, training points) for new ones."""
@@ -101,7 +102,7 @@ def gram(
     None lets the limit decide.
     """
     kernel, left, right = _sides(to_kernel(kernel, who="gram"), X, Y)
-    wanted = _dtype(left, right) if dtype is None else np.dtype(dtype)
+    wanted = _dtype(dtype, left, right)
     plan = make_plan(kernel, left, right, wanted, memory_limit, store)
     watch = monitor or Monitor()
     if plan.kind == "row blocks":
@@ -135,33 +136,36 @@ def gram_family(
     first, left, right = _sides(values[0], X, Y)
     others = None if Y is None else right.points
     rest = [_sides(kernel, left.points, others)[0] for kernel in values[1:]]
-    wanted = _dtype(left, right) if dtype is None else np.dtype(dtype)
+    wanted = _dtype(dtype, left, right)
     plan = make_plan(first, left, right, wanted, memory_limit, store=False)
     return GramFamily([first, *rest], left, right, plan, wanted, monitor or Monitor())
 
 
 def _sides(kernel: Kernel, X: Any, Y: Any) -> tuple[Kernel, View, View]:
     """Return the resolved kernel and both views; Y is the reference of X."""
+    for side in (X, Y):
+        if isinstance(side, Prepared) and side.kernel != kernel:
+            must = f"prepared points come with their kernel, {side.kernel!r}"
+            raise KernelError(sentence("gram", must, repr(kernel), "Call prepared.gram(X)."))
     if Y is None:
         prepared = X if isinstance(X, Prepared) else prepare(kernel, X)
         return prepared.kernel, prepared.view, prepared.view
-    if isinstance(Y, Prepared):
-        kernel, right = Y.kernel, Y.view
-    else:
-        right = View(Side(kernel.require_resolved().admit(Y)))
-    if isinstance(X, Prepared):
-        return kernel, X.view, right
-    points = kernel.admit(X)
+    right = Y.view if isinstance(Y, Prepared) else View(Side(kernel.require_resolved().admit(Y)))
+    points = X.points if isinstance(X, Prepared) else kernel.admit(X)
     if isinstance(points, GramRows):
         points = GramRows(points.values)
     return kernel, View(Side(points, right.side)), right
 
 
-def _dtype(left: View, right: View) -> Any:
-    if isinstance(left.side.points, RowBlocks):
-        first = View(Side(next(left.side.points.blocks())))
-        return _dtype(first, right)
-    return np.result_type(left.dtype, right.dtype)
+def _dtype(wanted: Any, left: View, right: View) -> np.dtype[Any]:
+    """Return the precision of K: that of the points, unless another is asked for."""
+    if wanted is None:
+        common: np.dtype[Any] = np.result_type(left.dtype, right.dtype)
+        return common
+    found: np.dtype[Any] = np.dtype(wanted)
+    if found not in (np.float32, np.float64):
+        raise InputError(sentence("gram", "dtype must be float32 or float64", found))
+    return found
 
 
 def evaluate(kernel: Kernel, X: Any, Y: Any = None) -> Array:

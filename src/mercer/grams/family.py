@@ -43,12 +43,13 @@ class GramFamily:
 
     def bands(self) -> Iterator[tuple[slice, list[Array]]]:
         """Yield the band of every kernel for the same rows."""
-        step = max(1, self.plan.band_rows // max(len(self), 1))
+        step = max(1, self.plan.band_rows // (len(self) + 1))
         for start in range(0, self.shape[0], step):
             rows = slice(start, min(start + step, self.shape[0]))
             self.monitor.report("kernels", start / self.shape[0])
             left = self.left.take(rows)
             yield rows, tile(self.kernels, left, self.right, self.dtype, self.monitor)
+        self.monitor.report("kernels", 1.0)
 
     def reduce(self, sinks: Sequence[Sink]) -> list[Any]:
         """Return what each sink makes of its kernel's bands, in one pass over the points."""

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse
 
 from ..checks import Array, InputError, bytes_text, sentence
-from ..inputs import Input, RowBlocks, Rows
+from ..inputs import Rows
 from ..kernels.base import Kernel
 from ..kernels.pairs import Diagonal, broadcast
 from ..monitor import Monitor
@@ -19,7 +19,7 @@ from .blocks import BlockPairs
 from .native import NativeTile, product, program_of, tile
 from .plan import Plan
 from .sinks import Multiply, Sink, TopK
-from .views import Side, View, sparse_product
+from .views import View, sparse_product
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,8 @@ class Gram(ABC):
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
-    symmetric: bool
+    symmetric: bool  # of one collection of points
+    mirrors = False  # half of it may be computed and mirrored
     plan: Plan
     monitor: Monitor
 
@@ -81,6 +82,7 @@ class Gram(ABC):
             rows = slice(start, min(start + step, self.shape[0]))
             self.monitor.report("kernel", start / self.shape[0])
             yield rows, self.tile(rows, slice(None))
+        self.monitor.report("kernel", 1.0)
 
     def reduce(self, sink: Sink) -> Any:
         """Return what the sink makes of all bands."""
@@ -105,9 +107,9 @@ class Gram(ABC):
     def dense(self, out: Array | None = None) -> Array:
         """Return the whole matrix as an array of its own, or in the array `out`."""
         out = np.empty(self.shape, dtype=self.dtype) if out is None else self._room(out)
-        for rows, band in self._half_bands():
-            out[rows, rows.start if self.symmetric else 0 :] = band
-            if self.symmetric:
+        for rows, band in self._half_bands() if self.mirrors else self.bands():
+            out[rows, rows.start if self.mirrors else 0 :] = band
+            if self.mirrors:
                 out[rows.start :, rows] = band.T
         return out
 
@@ -119,14 +121,12 @@ class Gram(ABC):
         return out
 
     def _half_bands(self) -> Iterator[tuple[slice, Array]]:
-        if not self.symmetric:
-            yield from self.bands()
-            return
         step = self.plan.band_rows
         for start in range(0, self.shape[0], step):
             rows = slice(start, min(start + step, self.shape[0]))
             self.monitor.report("kernel", start / self.shape[0])
             yield rows, self.tile(rows, slice(start, self.shape[0]))
+        self.monitor.report("kernel", 1.0)
 
 
 def index(chosen: Any, length: int, what: str) -> Rows:
@@ -156,6 +156,7 @@ class _Computed(Gram):
         self.dtype = np.dtype(dtype)
         self.shape = (len(left), len(right))
         self.symmetric = left.same_rows(right)
+        self.mirrors = self.symmetric and not kernel.is_from_outside()
 
     def diag(self) -> Array:
         if not self.symmetric:
@@ -223,7 +224,9 @@ class TiledGram(_Computed):
         if whole is None:
             return super().dense(out)
         room = np.empty(self.shape, dtype=self.dtype) if out is None else self._room(out)
+        self.monitor.report("kernel", 0.0)
         whole.store([room], self.monitor)
+        self.monitor.report("kernel", 1.0)
         return room
 
     def reduce(self, sink: Sink) -> Any:
@@ -231,11 +234,13 @@ class TiledGram(_Computed):
         if whole is None:
             return super().reduce(sink)
         sink.start(self.shape, self.dtype)
+        self.monitor.report("kernel", 0.0)
         if isinstance(sink, Multiply):
             sink.put(whole.multiply(sink.V, self.monitor))
         elif isinstance(sink, TopK):
             everything = slice(0, self.shape[0])
             sink.put(everything, *whole.top(sink.k, sink.shift, self.monitor))
+        self.monitor.report("kernel", 1.0)
         return sink.result()
 
 
@@ -294,7 +299,7 @@ class PackedGram(TiledGram):
         return self._packed
 
     def tile(self, rows: Rows, columns: Rows) -> Array:
-        chosen = np.arange(self.shape[0], dtype=np.int64)[rows]
+        chosen = np.ascontiguousarray(np.arange(self.shape[0], dtype=np.int64)[rows])
         out = np.empty((len(chosen), self.shape[1]), dtype=self.dtype)
         self.packed.rows(chosen, out)
         return out[:, columns]
@@ -306,6 +311,7 @@ class PackedGram(TiledGram):
         if not isinstance(sink, Multiply):
             return Gram.reduce(self, sink)
         sink.start(self.shape, self.dtype)
+        self.monitor.poll()
         sink.put(product(self.packed, self.shape[0], sink.V, self.monitor))
         return sink.result()
 
@@ -340,66 +346,3 @@ class FeaturesGram(_Computed):
         return explanation(
             self.kernel, self, [], [f"an exact map, {maps.shape[1]} {what} features"]
         )
-
-
-class BlocksGram(Gram):
-    """K of points that arrive in blocks: only one pair of blocks is held at a time."""
-
-    def __init__(
-        self, kernel: Kernel, left: Input, right: Input, plan: Plan, dtype: Any, monitor: Monitor
-    ) -> None:
-        self.kernel, self.left, self.right = kernel, left, right
-        self.plan, self.monitor = plan, monitor
-        self.dtype = np.dtype(dtype)
-        self.shape = (len(left), len(right))
-        self.symmetric = left is right
-
-    def bands(self) -> Iterator[tuple[slice, Array]]:
-        start = 0
-        for block in _blocks(self.left):
-            for first in range(0, len(block), self.plan.band_rows):
-                part = block.take(slice(first, first + self.plan.band_rows))
-                self.monitor.report("kernel", start / self.shape[0])
-                yield slice(start, start + len(part)), self._band(part, self.right)
-                start += len(part)
-
-    def _band(self, part: Input, right: Input) -> Array:
-        tiles = []
-        for block in _blocks(right):
-            side = Side(block)
-            views = View(Side(part, side)), View(side)
-            tiles += tile((self.kernel,), *views, self.dtype, self.monitor)
-        return np.hstack(tiles)
-
-    def tile(self, rows: Rows, columns: Rows) -> Array:
-        everything = columns == slice(None) if isinstance(columns, slice) else False
-        right = self.right if everything else self.right.take(columns)
-        return self._band(self.left.take(rows), right)
-
-    def dense(self, out: Array | None = None) -> Array:
-        room = np.empty(self.shape, dtype=self.dtype) if out is None else self._room(out)
-        for rows, band in self.bands():
-            room[rows] = band
-        return room
-
-    def diag(self) -> Array:
-        if not self.symmetric:
-            raise InputError(
-                sentence("diag", "K must be the Gram of one collection", f"shape {self.shape}")
-            )
-        return np.concatenate([self.kernel.diag(block) for block in _blocks(self.left)])
-
-    def restrict(self, rows: Any, columns: Any) -> Gram:
-        left = self.left.take(index(rows, self.shape[0], "rows"))
-        right = self.right.take(index(columns, self.shape[1], "columns"))
-        return BlocksGram(self.kernel, left, right, self.plan, self.dtype, self.monitor)
-
-    def explain(self) -> Explanation:
-        return explanation(self.kernel, self, [], [])
-
-
-def _blocks(points: Input) -> Iterator[Input]:
-    if isinstance(points, RowBlocks):
-        yield from points.blocks()
-    else:
-        yield points

@@ -313,6 +313,8 @@ class Program:
     recorder: Recorder
     codes: list[Array]
     constants: list[Array]
+    packed: int  # numbers that a point is packed into, for all statistics together
+    derived: int  # numbers of a point that are kept besides: new representations, vectors
 
     @property
     def statistics(self) -> list[str]:
@@ -344,7 +346,7 @@ def lower(kernels: tuple[Kernel, ...], left: View, registers: int, terms: int) -
     counts = (len(recorder.statistics), len(recorder.sides), len(recorder.externals))
     if not recorder.statistics or max(counts) > terms:
         return None
-    program = Program(recorder, [], [])
+    program = Program(recorder, [], [], *_numbers(recorder, left))
     for root in roots:
         _sharpen(root, recorder)
         steps = _Assembler(registers).assemble(root)
@@ -353,6 +355,19 @@ def lower(kernels: tuple[Kernel, ...], left: View, registers: int, terms: int) -
         program.codes.append(np.array([step[:4] for step in steps], dtype=np.int32))
         program.constants.append(np.array([step[4:] for step in steps], dtype=np.float64))
     return program
+
+
+def _numbers(recorder: Recorder, view: View) -> tuple[int, int]:
+    """Return how many numbers a point is packed into, and how many are derived from it."""
+    width = {
+        path: as_matrix(follow(view, path).side.points).n_columns
+        for path, _, _ in recorder.statistics
+    }
+    forms = {(path, what is SQUARED, weights) for path, what, weights in recorder.statistics}
+    packed = sum(width[path] for path, _, _ in forms)
+    represented = sum(columns for path, columns in width.items() if path)
+    left_to_numpy = packed if recorder.externals else 0
+    return packed, represented + left_to_numpy + 2 * len(recorder.sides) + 2
 
 
 def _sharpen(node: Node, recorder: Recorder, under_root: bool = False) -> None:

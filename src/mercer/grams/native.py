@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..kernels.pairs import ABSOLUTE, CHI2, DOT, MINIMUM, ROOT_RATIO, SQUARED, U
 from ..monitor import Monitor
 from . import blocks
 from .lower import Program, follow, lower, packed_columns
-from .views import View
+from .views import Side, View
 
 # The order of the enumeration in cpp/tile.hpp.
 STATISTICS = (DOT, SQUARED, ABSOLUTE, MINIMUM, ROOT_RATIO, CHI2, UNEQUAL)
@@ -24,10 +25,13 @@ def program_of(kernels: tuple[Kernel, ...], left: View) -> Program | None:
     """Return the program of kernels for points like these, made once for a side."""
     if any(kernel.domain == GRAM for kernel in kernels) or _too_sparse(left):
         return None
-    found: Program | None = left.side.once(
-        ("program", kernels),
-        lambda: lower(kernels, left, _native.MAX_REGISTERS, _native.MAX_TERMS),
-    )
+
+    def make() -> Program | None:
+        # Two points show what all are like; a new representation of all can wait.
+        sample = View(Side(left.side.points.take(slice(0, 2))))
+        return lower(kernels, sample, _native.MAX_REGISTERS, _native.MAX_TERMS)
+
+    found: Program | None = left.side.once(("program", kernels), make)
     return found
 
 
@@ -37,7 +41,7 @@ def _too_sparse(view: View) -> bool:
         return False
     values = as_matrix(view.side.points).values
     dense = values.shape[0] * values.shape[1]
-    return bool(dense > 20 * values.nnz and dense > 10**7)
+    return bool(dense > 20 * values.nnz and dense > 10**6)
 
 
 def tile(
@@ -92,8 +96,7 @@ class NativeTile:
 
     def store(self, outs: list[Array], monitor: Monitor) -> None:
         """Write K of each kernel into its array."""
-        if not self.job.store(outs, _stop(monitor)):
-            monitor.poll()
+        run(monitor, lambda stop: self.job.store(outs, stop))
 
     def multiply(self, V: Array, monitor: Monitor) -> Array:
         """Return K V in double precision."""
@@ -103,30 +106,35 @@ class NativeTile:
         """Return the k best columns of each row, and what they were compared by."""
         columns = np.empty((self.shape[0], k), dtype=np.int64)
         keys = np.empty((self.shape[0], k))
-        if not self.job.top(shift, columns, keys, _stop(monitor)):
-            monitor.poll()
+        run(monitor, lambda stop: self.job.top(shift, columns, keys, stop))
         return columns, keys
 
     def pack(self, narrow: bool, monitor: Monitor) -> Any:
         """Return K of one collection, half of it kept; narrow: in 16 bits a number."""
         kind: Any = _native.Packed32 if self.dtype == np.float32 else _native.Packed64
-        made = kind.make(self.job, narrow, _stop(monitor))
-        if not made.complete:
-            monitor.poll()
-        return made
+        made: list[Any] = []
+
+        def job(stop: Callable[[], bool]) -> bool:
+            made.append(kind.make(self.job, narrow, stop))
+            return bool(made[0].complete)
+
+        run(monitor, job)
+        return made[0]
 
 
 def product(matrix: Any, rows: int, V: Array, monitor: Monitor) -> Array:
     """Return a native matrix times V in double precision."""
     right = np.ascontiguousarray(V.reshape(len(V), -1), dtype=np.float64)
     out = np.empty((rows, right.shape[1]))
-    if not matrix.multiply(right, out, _stop(monitor)):
-        monitor.poll()
+    run(monitor, lambda stop: matrix.multiply(right, out, stop))
     return out.reshape(rows, *V.shape[1:])
 
 
-def _stop(monitor: Monitor) -> Any:
-    return lambda: monitor.stop_reason() is not None
+def run(monitor: Monitor, job: Callable[[Callable[[], bool]], bool]) -> None:
+    """Run a native job that asks now and then whether to stop."""
+    monitor.poll()
+    if not job(lambda: monitor.stop_reason() is not None):
+        monitor.poll()
 
 
 def packed(

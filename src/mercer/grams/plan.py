@@ -13,13 +13,14 @@ from .. import checks
 from ..checks import KernelError, MemoryLimitError, bytes_text, sentence
 from ..inputs import GRAM, Matrix, RowBlocks
 from ..kernels.base import Kernel
+from .lower import Program
 from .native import program_of
 from .views import View
 
 SHARE = 0.6  # of the memory that is free, when no limit is given
 BAND = 64 * 10**6  # bytes of one band: large enough for BLAS, small enough for any machine
 HALF_MARGIN = 300  # points near the diagonal whose entries are kept twice
-COPIES = 6  # arrays of the size of a band that are alive while it is computed
+COPIES = 10  # arrays of the size of a band that NumPy may keep alive while it is computed
 
 
 @dataclass(frozen=True)
@@ -88,10 +89,24 @@ class Question:
         return len(self.left), len(self.right)
 
     @property
+    def program(self) -> Program | None:
+        return program_of((self.kernel,), self.left)
+
+    @property
     def sides(self) -> int:
-        """What both sides keep beyond the inputs."""
-        same = self.left.side is self.right.side
-        return _side_bytes(self.left) + (0 if same else _side_bytes(self.right))
+        """What both sides keep beyond the inputs: packed, centred and represented anew."""
+        points = len(self.left) + (0 if self.left.side is self.right.side else len(self.right))
+        program = self.program
+        if program is not None:
+            return points * (program.packed * self.itemsize + program.derived * 8)
+        columns = sum(_widths(self.kernel, self.left))
+        return points * 8 * (columns + 4)
+
+    @property
+    def copies(self) -> int:
+        """How many arrays of the size of a band are alive while it is computed."""
+        native = self.program is not None and not self.program.recorder.externals
+        return 2 if native else COPIES
 
     @property
     def whole(self) -> int:
@@ -105,11 +120,11 @@ class Question:
     @property
     def least(self) -> int:
         """What a band of one row needs."""
-        return self.sides + self.shape[1] * 8 * COPIES
+        return self.sides + self.shape[1] * 8 * self.copies
 
     def plan(self, kind: str, reason: str, kept: int) -> Plan:
         """Return a plan that keeps so many bytes and gives the rest to bands."""
-        size = min(BAND, max(self.limit - kept, 0)) / COPIES
+        size = min(BAND, max(self.limit - kept, 0)) / self.copies
         band = max(1, min(self.shape[0], int(size // max(self.shape[1] * 8, 1))))
         return Plan(kind, reason, band, kept, self.limit)
 
@@ -195,7 +210,7 @@ def _on_the_fly(asked: Question) -> Plan | None:
     if asked.store is False:
         reason = "storing was not wanted"
     plan = asked.plan("on the fly", reason, asked.sides)
-    return replace(plan, bytes=plan.bytes + plan.band_rows * asked.shape[1] * 8 * COPIES)
+    return replace(plan, bytes=plan.bytes + plan.band_rows * asked.shape[1] * 8 * asked.copies)
 
 
 def _packable(kernel: Kernel, left: View, right: View) -> bool:
@@ -204,16 +219,24 @@ def _packable(kernel: Kernel, left: View, right: View) -> bool:
     return program is not None and not program.recorder.externals
 
 
-def _side_bytes(view: View) -> int:
-    """Return what a side keeps: centred float64 rows and a few vectors."""
-    points = view.side.points
-    if isinstance(points, Matrix):
-        return len(points) * 8 * (4 + (0 if points.is_sparse else points.n_columns))
-    return 0
+def _widths(kernel: Kernel, view: View) -> list[int]:
+    """Return the columns of every matrix that the expression sees, by the example of two points.
+
+    Of sparse rows the stored numbers count, twice: they are copied with their positions.
+    """
+    seen = kernel.walk(view.side.points.take(slice(0, 2)))
+    matrices = {id(points): points for _, points in seen if isinstance(points, Matrix)}.values()
+    whole = view.side.points
+    stored = whole.values.nnz // max(len(whole), 1) if view.is_sparse else 0  # type: ignore[attr-defined]
+    return [2 * stored if matrix.is_sparse else matrix.n_columns for matrix in matrices]
 
 
 def _refusal(asked: Question) -> MemoryLimitError:
-    kept = asked.half if isinstance(asked.store, str) else asked.whole if asked.store else 0
+    half = asked.store and asked.half < asked.whole
+    if isinstance(asked.store, str) or (half and _packable(asked.kernel, asked.left, asked.right)):
+        kept = asked.half
+    else:
+        kept = asked.whole if asked.store else 0
     need = asked.least + kept
     advice = f"Raise memory_limit to {bytes_text(need)}"
     if kept:

@@ -39,6 +39,20 @@ def _columns(who: str, values: Any, rows: int) -> Array:
     return found
 
 
+PART = 1024  # columns whose products are taken at once
+
+
+def product(band: Array, V: Array) -> Array:
+    """Return band V in double precision; of a single-precision band only parts are converted."""
+    if band.dtype == np.float64:
+        return np.asarray(band @ V)
+    total = np.zeros((len(band), *V.shape[1:]))
+    for start in range(0, band.shape[1], PART):
+        columns = slice(start, start + PART)
+        total += band[:, columns].astype(np.float64) @ V[columns]
+    return total
+
+
 class Multiply(Sink):
     """K V."""
 
@@ -51,8 +65,7 @@ class Multiply(Sink):
         self._out = np.empty((shape[0], *self.V.shape[1:]), dtype=result_type)
 
     def take(self, rows: slice, band: Array) -> None:
-        # In the precision of K, as the engine does it; an upcast of K would cost a copy of it.
-        self._out[rows] = band @ self.V.astype(band.dtype, copy=False)
+        self._out[rows] = product(band, self.V)
 
     def put(self, product: Array) -> None:
         """Use K V, where the whole product was computed at once."""
@@ -110,6 +123,7 @@ class TopK(Sink):
 
     def take(self, rows: slice, band: Array) -> None:
         key = -band if self.shift is None else self.shift - 2.0 * band
+        key[np.isnan(key)] = np.inf
         # Everything up to the kth value, so that ties at the border go to the smaller index.
         border = np.partition(key, self.k - 1, axis=1)[:, self.k - 1]
         for row, (line, last) in enumerate(zip(key, border, strict=True), start=rows.start):
@@ -120,7 +134,8 @@ class TopK(Sink):
     def put(self, rows: slice, indices: Array, keys: Array) -> None:
         """Use the best columns of some rows and what they were compared by."""
         self._indices[rows] = indices
-        self._values[rows] = -keys if self.shift is None else keys
+        found = np.where(keys == np.inf, np.nan, keys)
+        self._values[rows] = -found if self.shift is None else found
 
     def result(self) -> tuple[Array, Array]:
         return self._indices, self._values

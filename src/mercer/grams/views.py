@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from ..checks import Array
-from ..inputs import Input, Matrix, Rows
+from ..inputs import Input, Matrix, RowBlocks, Rows
 from ..kernels import CountKernel
 from ..kernels.base import Basis, Kernel
 from ..kernels.pairs import as_matrix
@@ -26,6 +26,10 @@ class Side:
         self.points = points
         self.reference = reference
         self._known: dict[Any, Any] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was derived is derived again where it is needed; some of it cannot be copied.
+        return self.__dict__ | {"_known": {}}
 
     def once(self, key: Any, compute: Callable[[], Any]) -> Any:
         """Return the value kept under the key, computed the first time."""
@@ -104,6 +108,9 @@ class View:
         self.side, self.rows = side, rows
         self._known: dict[Any, Any] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_known": {}}
+
     def once(self, key: Any, compute: Callable[[], Any]) -> Any:
         """Return what is kept for these rows: with the side if they are all, else with the view."""
         if self.rows is None:
@@ -148,7 +155,10 @@ class View:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        values = getattr(self.side.points, "values", None)
+        points = self.side.points
+        if isinstance(points, RowBlocks):
+            points = next(points.blocks(), points)
+        values = getattr(points, "values", None)
         return np.dtype(np.float64 if values is None else values.dtype)
 
     def same_rows(self, other: View) -> bool:

@@ -5,6 +5,7 @@
 0.7*Gaussian(gamma=0.05) + 0.3*(Linear() + 1.0)**2
 """
 
+from ..inputs import CATEGORIES, ROWS, SEQUENCES, SETS
 from .algebra import Constant, Exp, Power, Product, Scaled, Sum
 from .base import Basis, Kernel
 from .categorical import Categorical
@@ -33,10 +34,14 @@ from .transforms import Normalized, Of, On, Rescaled
 
 __all__ = [
     "ABSOLUTE",
+    "CATEGORIES",
     "CHI2",
     "DOT",
     "MINIMUM",
     "ROOT_RATIO",
+    "ROWS",
+    "SEQUENCES",
+    "SETS",
     "SKLEARN_NAMES",
     "SQUARED",
     "STATISTICS",

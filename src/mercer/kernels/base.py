@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import checks
 from ..checks import Array, InputError, KernelError, sentence
-from ..inputs import ANY, Input, Matrix, RowBlocks, as_input
+from ..inputs import ANY, DOMAINS, Input, Matrix, RowBlocks, as_input
 from .pairs import Diagonal, Pairs, broadcast, evaluate_definition
 from .parameters import data_bandwidth
 
@@ -67,6 +67,12 @@ class Kernel:
                     cls.__name__, "a kernel's name must be its own", "the name of a mercer kernel"
                 )
             )
+        if isinstance(cls.domain, str):
+            cls.domain = frozenset({cls.domain})
+        unknown = set(cls.domain) - set(DOMAINS)
+        if unknown:
+            must = f"domain must be of {', '.join(DOMAINS)}"
+            raise KernelError(sentence(cls.__name__, must, ", ".join(sorted(map(str, unknown)))))
         if not (abstract or cls.__name__.startswith("_")):
             registry[cls.__name__] = cls
 
@@ -176,6 +182,11 @@ class Kernel:
     def needs_nonnegative(self) -> bool:
         """Return whether any part of the expression refuses negative entries."""
         return self.nonnegative or any(child.needs_nonnegative() for child in self.children())
+
+    def is_from_outside(self) -> bool:
+        """Return whether a function or a matrix of the user's is part of it: nothing is known of
+        those, not even that they are symmetric."""
+        return any(child.is_from_outside() for child in self.children())
 
     def walk(self, points: Input) -> list[tuple[Kernel, Input]]:
         """Return every node of the expression with the points it sees."""
@@ -295,6 +306,8 @@ class Kernel:
         return combine("Sum", self, other)
 
     def __radd__(self, other: Any) -> Kernel:
+        if type(other) is int and other == 0:  # where Python's sum() starts
+            return self
         return combine("Sum", other, self)
 
     def __mul__(self, other: Any) -> Kernel:
@@ -328,7 +341,14 @@ class Kernel:
             )
         )
 
-    __rsub__ = __sub__
+    def __rsub__(self, other: Any) -> Kernel:
+        raise KernelError(
+            sentence(
+                self.name,
+                "kernels can be added, not subtracted (a difference need not be Mercer)",
+                f"{other!r} - {self!r}",
+            )
+        )
 
     def exp(self) -> Kernel:
         """Return exp(k)."""

@@ -157,13 +157,18 @@ class Periodic(Kernel):
 
     def circle(self, points: Input) -> Matrix:
         """Return the points on their circles, two columns for one."""
-        rows = as_matrix(points).dense().astype(np.float64)
+        rows = as_matrix(points).dense()
         period: Any = self.period
         if isinstance(period, tuple):
             period = column_weights(period, rows.shape[1])
+        circle = np.empty((len(rows), 2 * rows.shape[1]))
+        cosine, angle = circle[:, : rows.shape[1]], circle[:, rows.shape[1] :]
         # The remainder first: an angle of many turns would lose digits.
-        angle = 2.0 * np.pi * (np.remainder(rows, period) / period)
-        return Matrix(np.hstack([np.cos(angle), np.sin(angle)]))
+        np.remainder(rows, period, out=angle)
+        angle *= 2.0 * np.pi / period
+        np.cos(angle, out=cosine)
+        np.sin(angle, out=angle)
+        return Matrix(circle)
 
 
 def _map(change: Callable[[float], float], value: Bandwidth) -> Any:

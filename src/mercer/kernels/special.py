@@ -26,6 +26,9 @@ class Precomputed(Kernel):
     def profile(self, pairs: Pairs) -> Any:
         return pairs.given()
 
+    def is_from_outside(self) -> bool:
+        return True
+
 
 @dataclass(frozen=True, repr=False)
 class FunctionKernel(Kernel):
@@ -52,6 +55,9 @@ class FunctionKernel(Kernel):
             values = [float(self.fn(x, y)) for x in X for y in other]
             return np.array(values).reshape(len(X), len(other))
         return np.asarray(_dense(self.fn(X, other)), dtype=np.float64)
+
+    def is_from_outside(self) -> bool:
+        return True
 
     def spec(self) -> dict[str, Any]:
         return super().spec() | {"fn": function_name(self.fn)}

@@ -57,7 +57,7 @@ def _rows_times(rows: Any, factors: Array) -> Any:
 class Rescaled(Around):
     """f(x) inner(x, y) f(y) for a function f of the points."""
 
-    f: Callable[[Any], Any] = np.ones_like
+    f: Callable[[Any], Any]
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -103,7 +103,7 @@ def function_name(function: Any) -> str:
 class Of(Around):
     """inner(phi(x), phi(y)): an old kernel on a new representation."""
 
-    phi: Any = None
+    phi: Any
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -137,7 +137,7 @@ class Of(Around):
 class On(Around):
     """inner on chosen columns of a matrix (by position) or of a data frame (by name)."""
 
-    columns: Columns = 0
+    columns: Columns
 
     def __post_init__(self) -> None:
         super().__post_init__()
