@@ -150,7 +150,8 @@ def case_half_stored() -> Iterator[str]:
         share = size / seconds / rate
         flops = 4 * columns * size / 4 / seconds / 1e9
         yield f"{columns} columns: {seconds:.3f} s, {flops:.0f} GFLOP/s, error {gap:.1e}"
-        yield f"  {size / seconds / 1e9:.1f} of {rate / 1e9:.1f} GB/s = {share:.0%} (wanted >= 80 %)"
+        rate_text = f"{size / seconds / 1e9:.1f} of {rate / 1e9:.1f} GB/s"
+        yield f"  {rate_text} = {share:.0%} (wanted >= 80 %)"
 
 
 def case_predict() -> Iterator[str]:

@@ -52,7 +52,7 @@ struct Exponential<float> {
         p = p * r + 2.4022646890e-1f;
         p = p * r + 6.9314720574e-1f;
         p = p * r + 1.0f;
-        return p * (float_v)((int32_v)shifted << 23);
+        return p * (float_v)((bits32_v)shifted << 23);
     }
 };
 
@@ -81,8 +81,8 @@ inline double_v exponential(double_v x) {
     p = p * r + 1.0 / 6.0;
     p = p * r + 0.5;
     const double_v value = p * (r * r) + r + 1.0;
-    const int64_v whole = (int64_v)shifted - (int64_v)magic;
-    const int64_v half = whole >> 1;
+    const bits64_v whole = (bits64_v)shifted - (bits64_v)magic;
+    const bits64_v half = (bits64_v)((int64_v)whole >> 1);
     const double_v scale = (double_v)((half + 1023) << 52);
     const double_v rest = (double_v)((whole - half + 1023) << 52);
     const double_v result = value * scale * rest;
@@ -101,9 +101,9 @@ struct Exponential<double> {
 
 // log(x) = e log(2) + 2 artanh((m - 1) / (m + 1)) with m in [sqrt(1/2), sqrt(2)); x > 0 is normal.
 inline float_v logarithm(float_v x) {
-    const int32_v bits = (int32_v)x;
-    const int32_v e = (bits - 0x3f3504f3) >> 23;
-    const float_v m = (float_v)(bits - (e << 23));
+    const bits32_v bits = (bits32_v)x;
+    const int32_v e = (int32_v)(bits - 0x3f3504f3) >> 23;
+    const float_v m = (float_v)(bits - ((bits32_v)e << 23));
     const float_v s = (m - 1.0f) / (m + 1.0f), s2 = s * s;
     float_v p = splat(2.0f / 9.0f);
     p = p * s2 + 2.0f / 7.0f;
@@ -114,9 +114,9 @@ inline float_v logarithm(float_v x) {
 }
 
 inline double_v logarithm(double_v x) {
-    const int64_v bits = (int64_v)x;
-    const int64_v e = (bits - 0x3fe6a09e667f3bcd) >> 52;
-    const double_v m = (double_v)(bits - (e << 52));
+    const bits64_v bits = (bits64_v)x;
+    const int64_v e = (int64_v)(bits - 0x3fe6a09e667f3bcd) >> 52;
+    const double_v m = (double_v)(bits - ((bits64_v)e << 52));
     const double_v s = (m - 1.0) / (m + 1.0), s2 = s * s;
     double_v p = splat(2.0 / 23.0);
     p = p * s2 + 2.0 / 21.0;

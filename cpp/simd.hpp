@@ -21,6 +21,9 @@ typedef float float_v __attribute__((vector_size(vector_bytes)));
 typedef double double_v __attribute__((vector_size(vector_bytes)));
 typedef std::int32_t int32_v __attribute__((vector_size(vector_bytes)));
 typedef std::int64_t int64_v __attribute__((vector_size(vector_bytes)));
+// For arithmetic on the bits of any number, which may overflow.
+typedef std::uint32_t bits32_v __attribute__((vector_size(vector_bytes)));
+typedef std::uint64_t bits64_v __attribute__((vector_size(vector_bytes)));
 
 template <class T>
 struct Vector;
@@ -28,14 +31,12 @@ struct Vector;
 template <>
 struct Vector<float> {
     using V = float_v;
-    using I = int32_v;
     static constexpr int lanes = vector_bytes / 4;
 };
 
 template <>
 struct Vector<double> {
     using V = double_v;
-    using I = int64_v;
     static constexpr int lanes = vector_bytes / 8;
 };
 

@@ -233,6 +233,11 @@ def test_sums_and_products_are_flat_and_ordered():
     assert (A + 1 + B).terms == (A, Constant(1.0), B)
 
 
+def test_the_sum_of_a_list():
+    assert sum([A, B, C]) == A + B + C
+    assert sum([A]) == A
+
+
 def test_a_sum_in_a_product_and_a_product_in_a_sum_keep_their_place():
     assert (A * (B + C)).terms == (A, B + C)
     assert (A + B * C).terms == (A, B * C)
@@ -265,7 +270,7 @@ REFUSED = [
     (lambda: -A, KernelError, r"a kernel has no negative .*not Mercer.*; got -\(Linear\(\)\)"),
     (lambda: A - B, KernelError, r"added, not subtracted .*; got Linear\(\) - Gaussian"),
     (lambda: A - 1, KernelError, r"added, not subtracted .*need not be Mercer"),
-    (lambda: 1 - A, KernelError, r"added, not subtracted .*need not be Mercer"),
+    (lambda: 1 - A, KernelError, r"added, not subtracted .*; got 1 - Linear\(\)"),
     (lambda: -0.5 * A, InputError, r"a coefficient must be .* at least 0; got -0.5. A negative"),
     (lambda: A * -1, InputError, r"negative coefficient breaks the Mercer property"),
     (lambda: np.float64(-1) * A, InputError, r"negative coefficient breaks the Mercer property"),

@@ -159,6 +159,7 @@ EXAMPLES = {
         (Gaussian().of(samples.halved), ROWS),
         (Polynomial(2).of(StandardScaler().fit(ROWS)), ROWS),
         (Linear().of(samples.letter_counts).normalized(), STRINGS),
+        ((Linear().of(samples.halved).rescaled(samples.shrinking) + 1).normalized(), ROWS),
         (Linear().of(StandardScaler().fit(PANDAS[["age", "dose"]])), PANDAS[["age", "dose"]]),
     ],
     On: [

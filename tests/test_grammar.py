@@ -30,6 +30,7 @@ from mercer.kernels import (
     Tanimoto,
     from_spec,
 )
+from mercer.kernels.grammar import constructors
 
 FUNCTIONS = {
     "halved": samples.halved,
@@ -119,6 +120,13 @@ def test_repr_reads_like_the_formula_and_is_read_back(kernel, text):
     assert again == kernel
     assert hash(again) == hash(kernel)
     assert repr(again) == text
+
+
+def test_defaults_are_left_out():
+    for name, kind in constructors().items():
+        if kind.__module__.startswith("mercer.") and kind not in (Spectrum, FunctionKernel):
+            assert repr(kind()) == f"{name}()"
+            assert parse(f"{name}()") == kind()
 
 
 @pytest.mark.parametrize(("kernel", "text"), TEXTS, ids=[text for _, text in TEXTS])

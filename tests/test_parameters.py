@@ -62,7 +62,8 @@ def test_parameters_from_data(kernel, name, wanted):
 
 
 def test_one_column():
-    assert Gaussian("auto").resolve(ROWS[:, :1]).gamma == 1.0
+    for family in (Gaussian, Laplacian, Categorical):
+        assert family("auto").resolve(ROWS[:, :1]).gamma == 1.0
     assert Gaussian().resolve(ROWS[:, :1]).gamma == pytest.approx(1 / ROWS[:, 0].var(), rel=1e-14)
 
 

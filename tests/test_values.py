@@ -203,6 +203,13 @@ def test_a_kernel_needs_a_name_of_its_own():
         type("Gaussian", (Kernel,), {})
 
 
+def test_a_kernel_says_what_it_takes_in_known_words():
+    made = type("TakesSets", (Kernel,), {"domain": "sets"})
+    assert made.domain == frozenset({"sets"})
+    with pytest.raises(KernelError, match=r"TakesRow: domain must be of rows, .*; got row"):
+        type("TakesRow", (Kernel,), {"domain": frozenset({"row"})})
+
+
 def test_a_plain_class_is_told_to_become_a_dataclass():
     plain = type("PlainClass", (Kernel,), {"pair": lambda self, x, y: 1.0})
     with pytest.raises(KernelError, match=r"PlainClass: a kernel must be a frozen dataclass"):
