@@ -157,8 +157,8 @@ void bind_engine(nb::module_& m, const char* panels_name, const char* job_name,
                          externals, rows, columns};
             },
             "rows"_a, "columns"_a, "same_points"_a, "statistics"_a, "left"_a, "right"_a,
-            "weights"_a, "factors"_a, "codes"_a, "constants"_a, "left_vectors"_a, "right_vectors"_a,
-            "externals"_a)
+            "weights"_a.noconvert(), "factors"_a, "codes"_a.noconvert(), "constants"_a.noconvert(),
+            "left_vectors"_a.noconvert(), "right_vectors"_a.noconvert(), "externals"_a.noconvert())
         .def(
             "store",
             [](const Held& self, const std::vector<Output<T>>& outs,
@@ -178,7 +178,8 @@ void bind_engine(nb::module_& m, const char* panels_name, const char* job_name,
                 }
                 return finish(done);
             },
-            "outs"_a, "stop"_a.none(), "The matrix of each program; False if `stop` said so.")
+            "outs"_a.noconvert(), "stop"_a.none(),
+            "The matrix of each program; False if `stop` said so.")
         .def(
             "multiply",
             [](const Held& self, const Matrix<double>& v, const Output<double>& out,
