@@ -100,6 +100,8 @@ class Kernel:
     def diag(self, X: Any) -> Array:
         """Return k(x, x) for every x in X."""
         points = self.admit(X)
+        if isinstance(points, RowBlocks):
+            return np.concatenate([self.diag(block) for block in points.blocks()])
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
             values = self.require_resolved().profile(Diagonal(points))
         return broadcast(values, (len(points),))

@@ -8,7 +8,6 @@ from math import gamma as gamma_function
 from typing import Any
 
 import numpy as np
-from scipy.special import kv
 
 from .. import checks
 from ..checks import Array, InputError, sentence
@@ -108,6 +107,8 @@ _SMOOTH = "A Matern kernel as smooth as that is nearly Gaussian(sigma=length_sca
 
 def _matern(s: Array, nu: float) -> Array:
     """Return the general form; 1 to rounding where K_nu overflows, 0 far out; NaN stays."""
+    from scipy.special import kv  # here, because loading it takes longer than all of mercer
+
     s = np.minimum(s, 1e3)
     bessel = kv(nu, s)
     value = 2.0 ** (1.0 - nu) / gamma_function(nu) * s**nu * bessel

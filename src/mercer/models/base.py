@@ -13,7 +13,17 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from .. import checks
 from ..checks import Array, InputError, sentence
 from ..grams import Gram, Prepared, prepare
-from ..inputs import GRAM, OBJECT_DOMAINS, ROWS, Frame, GramRows, Input, Matrix, as_input
+from ..inputs import (
+    GRAM,
+    OBJECT_DOMAINS,
+    ROWS,
+    Frame,
+    GramRows,
+    Input,
+    Matrix,
+    RowBlocks,
+    as_input,
+)
 from ..kernels import Kernel, to_kernel
 
 
@@ -133,6 +143,11 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
         self._prepared = prepare(self._kernel(), points, sample_weight)
         self.kernel_ = self._prepared.kernel
         return self._prepared
+
+    def _keep(self, rows: Array) -> None:
+        """Keep copies of the points that predictions need, so that X may change afterwards."""
+        if not isinstance(self._prepared.points, RowBlocks):
+            self._prepared = self._prepared.take(rows)
 
     def _cross_gram(self, X: Any) -> Gram:
         """Return K(X, kept training points)."""

@@ -67,6 +67,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
         self.certificate_ = PrototypeCertificate(
             "exact", plan, entries, K.plan.bytes, seconds, separation
         )
+        self._keep(self.support_)
         return self
 
     def _shares(self, codes: Array, weight: Array | None) -> Array:
