@@ -61,25 +61,52 @@ bool finish(bool done) {
     return done;
 }
 
+using Numbers = std::optional<Column<double>>;  // one a column, or none
+
 template <class T, class Source>
-std::shared_ptr<mercer::Panels<T>> pack(const Rows<Source>& x,
-                                        const std::optional<Column<double>>& centre,
-                                        const std::optional<Column<double>>& scale) {
+std::shared_ptr<mercer::Panels<T>> pack_rows(const Source& source, const Numbers& centre,
+                                             const Numbers& scale) {
+    const auto fits = [&](const Numbers& numbers) {
+        return !numbers || static_cast<std::int64_t>(numbers->shape(0)) == source.columns;
+    };
+    require(fits(centre), "Panels: one centre a column is needed.");
+    require(fits(scale), "Panels: one scale a column is needed.");
+    const nb::gil_scoped_release release;
+    return std::make_shared<mercer::Panels<T>>(source, centre ? centre->data() : nullptr,
+                                               scale ? scale->data() : nullptr);
+}
+
+template <class T, class Number>
+std::shared_ptr<mercer::Panels<T>> pack(const Rows<Number>& x, const Numbers& centre,
+                                        const Numbers& scale) {
     const auto rows = static_cast<std::int64_t>(x.shape(0));
     const auto columns = static_cast<std::int64_t>(x.shape(1));
     require(rows == 0 || columns <= 1 || x.stride(1) == 1,
             "Panels: the numbers of a row must be adjacent.");
-    require(!centre || centre->shape(0) == x.shape(1), "Panels: one centre a column is needed.");
-    require(!scale || scale->shape(0) == x.shape(1), "Panels: one scale a column is needed.");
     const std::int64_t stride = rows > 1 ? x.stride(0) : columns;
-    const nb::gil_scoped_release release;
-    return std::make_shared<mercer::Panels<T>>(x.data(), rows, columns, stride,
-                                               centre ? centre->data() : nullptr,
-                                               scale ? scale->data() : nullptr);
+    return pack_rows<T>(mercer::DenseRows<Number>{x.data(), rows, columns, stride}, centre, scale);
 }
 
-template <class T>
-using TermInput = std::pair<int, std::shared_ptr<mercer::Panels<T>>>;
+template <class T, class Number, class Index>
+std::shared_ptr<mercer::Panels<T>> pack_sparse(const Column<Number>& values,
+                                               const Column<Index>& places,
+                                               const Column<Index>& starts, std::int64_t columns,
+                                               const Numbers& centre, const Numbers& scale) {
+    require(values.shape(0) == places.shape(0) && starts.shape(0) >= 1,
+            "Panels: every number of a sparse row needs its column, every row its start.");
+    return pack_rows<T>(
+        mercer::SparseRows<Number, Index>{values.data(), places.data(), starts.data(),
+                                          static_cast<std::int64_t>(starts.shape(0)) - 1, columns,
+                                          static_cast<std::int64_t>(values.shape(0))},
+        centre, scale);
+}
+
+template <class T, class Number, class Index, class Class>
+void bind_sparse(Class& panels) {
+    panels.def_static("pack_sparse", &pack_sparse<T, Number, Index>, "values"_a.noconvert(),
+                      "places"_a.noconvert(), "starts"_a.noconvert(), "columns"_a,
+                      "centre"_a.noconvert().none(), "scale"_a.noconvert().none());
+}
 
 template <class T>
 void bind_engine(nb::module_& m, const char* panels_name, const char* job_name,
@@ -87,7 +114,12 @@ void bind_engine(nb::module_& m, const char* panels_name, const char* job_name,
     using Panels = mercer::Panels<T>;
     using Job = mercer::Job<T>;
 
-    nb::class_<Panels>(m, panels_name, "Points packed for the engine.")
+    nb::class_<Panels> panels(m, panels_name, "Points packed for the engine.");
+    bind_sparse<T, float, std::int32_t>(panels);
+    bind_sparse<T, float, std::int64_t>(panels);
+    bind_sparse<T, double, std::int32_t>(panels);
+    bind_sparse<T, double, std::int64_t>(panels);
+    panels
         .def_static("pack", &pack<T, float>, "x"_a.noconvert(), "centre"_a.noconvert().none(),
                     "scale"_a.noconvert().none())
         .def_static("pack", &pack<T, double>, "x"_a.noconvert(), "centre"_a.noconvert().none(),

@@ -44,41 +44,70 @@ Aligned<T> aligned(std::int64_t count) {
     return Aligned<T>(static_cast<T*>(p));
 }
 
-template <class T>
-template <class Source>
-Panels<T>::Panels(const Source* x, std::int64_t rows, std::int64_t columns, std::int64_t stride,
-                  const double* centre, const double* scale)
-    : rows_(rows),
-      columns_(columns),
-      width_(kernels<T>().width),
-      panels_((rows + width_ - 1) / width_) {
+template <class Number>
+void DenseRows<Number>::check() const {
     if (rows < 0 || columns < 0 || stride < columns)
         throw std::invalid_argument("Panels: sizes must not be negative nor rows overlap.");
-    if (columns > 0 && panels_ * width_ > std::numeric_limits<std::int64_t>::max() / 16 / columns)
+}
+
+template <class Number>
+void DenseRows<Number>::read(std::int64_t i, double* row) const {
+    const Number* own = values + i * stride;
+    for (std::int64_t k = 0; k < columns; ++k) row[k] = static_cast<double>(own[k]);
+}
+
+template <class Number, class Index>
+void SparseRows<Number, Index>::check() const {
+    if (rows < 0 || columns < 0) throw std::invalid_argument("Panels: sizes must not be negative.");
+    for (std::int64_t i = 0; i < rows; ++i)
+        if (starts[i] < 0 || starts[i] > starts[i + 1] || starts[i + 1] > stored)
+            throw std::invalid_argument("Panels: the starts of sparse rows must ascend.");
+    for (std::int64_t p = 0; p < stored; ++p)
+        if (places[p] < 0 || places[p] >= columns)
+            throw std::invalid_argument("Panels: a column of a sparse row does not exist.");
+}
+
+template <class Number, class Index>
+void SparseRows<Number, Index>::read(std::int64_t i, double* row) const {
+    std::fill_n(row, columns, 0.0);
+    for (std::int64_t p = starts[i]; p < starts[i + 1]; ++p)
+        row[places[p]] += static_cast<double>(values[p]);
+}
+
+template <class T>
+template <class Source>
+Panels<T>::Panels(const Source& source, const double* centre, const double* scale)
+    : rows_(source.rows),
+      columns_(source.columns),
+      width_(kernels<T>().width),
+      panels_((source.rows + width_ - 1) / width_) {
+    source.check();
+    if (columns_ > 0 && panels_ * width_ > std::numeric_limits<std::int64_t>::max() / 16 / columns_)
         throw std::bad_alloc();
     data_ = aligned<T>(panels_ * width_ * columns_);
     norms_.assign(static_cast<std::size_t>(panels_ * width_), T(0));
     largest_.assign(static_cast<std::size_t>(panels_), 0.0);
-    parallel_for(panels_, [&](std::int64_t p, int) { pack(p, x, stride, centre, scale); }, nullptr);
+    parallel_for(panels_, [&](std::int64_t p, int) { pack(p, source, centre, scale); }, nullptr);
     for (std::int64_t i = 0; i < rows_; ++i)
         if (std::isnan(norms_[static_cast<std::size_t>(i)])) missing_.push_back(i);
 }
 
 template <class T>
 template <class Source>
-void Panels<T>::pack(std::int64_t p, const Source* x, std::int64_t stride, const double* centre,
+void Panels<T>::pack(std::int64_t p, const Source& source, const double* centre,
                      const double* scale) {
     T* out = data_.get() + p * columns_ * width_;
+    std::vector<double> row(static_cast<std::size_t>(columns_));
     for (std::int64_t r = 0; r < width_; ++r) {
         const std::int64_t i = p * width_ + r;
         if (i >= rows_) {
             for (std::int64_t k = 0; k < columns_; ++k) out[k * width_ + r] = T(0);
             continue;
         }
-        const Source* row = x + i * stride;
+        source.read(i, row.data());
         double norm = 0;
         for (std::int64_t k = 0; k < columns_; ++k) {
-            double value = static_cast<double>(row[k]);
+            double value = row[static_cast<std::size_t>(k)];
             if (centre != nullptr) value -= centre[k];
             if (scale != nullptr) value *= scale[k];
             const T kept = static_cast<T>(value);
@@ -104,13 +133,32 @@ template Aligned<double> aligned<double>(std::int64_t);
 template Aligned<std::uint16_t> aligned<std::uint16_t>(std::int64_t);
 template class Panels<float>;
 template class Panels<double>;
-template Panels<float>::Panels(const float*, std::int64_t, std::int64_t, std::int64_t,
-                               const double*, const double*);
-template Panels<float>::Panels(const double*, std::int64_t, std::int64_t, std::int64_t,
-                               const double*, const double*);
-template Panels<double>::Panels(const float*, std::int64_t, std::int64_t, std::int64_t,
-                                const double*, const double*);
-template Panels<double>::Panels(const double*, std::int64_t, std::int64_t, std::int64_t,
-                                const double*, const double*);
+
+template struct DenseRows<float>;
+template struct DenseRows<double>;
+template struct SparseRows<float, std::int32_t>;
+template struct SparseRows<float, std::int64_t>;
+template struct SparseRows<double, std::int32_t>;
+template struct SparseRows<double, std::int64_t>;
+template Panels<float>::Panels(const DenseRows<float>&, const double*, const double*);
+template Panels<float>::Panels(const DenseRows<double>&, const double*, const double*);
+template Panels<float>::Panels(const SparseRows<float, std::int32_t>&, const double*,
+                               const double*);
+template Panels<float>::Panels(const SparseRows<float, std::int64_t>&, const double*,
+                               const double*);
+template Panels<float>::Panels(const SparseRows<double, std::int32_t>&, const double*,
+                               const double*);
+template Panels<float>::Panels(const SparseRows<double, std::int64_t>&, const double*,
+                               const double*);
+template Panels<double>::Panels(const DenseRows<float>&, const double*, const double*);
+template Panels<double>::Panels(const DenseRows<double>&, const double*, const double*);
+template Panels<double>::Panels(const SparseRows<float, std::int32_t>&, const double*,
+                                const double*);
+template Panels<double>::Panels(const SparseRows<float, std::int64_t>&, const double*,
+                                const double*);
+template Panels<double>::Panels(const SparseRows<double, std::int32_t>&, const double*,
+                                const double*);
+template Panels<double>::Panels(const SparseRows<double, std::int64_t>&, const double*,
+                                const double*);
 
 }  // namespace mercer

@@ -29,14 +29,37 @@ using Aligned = std::unique_ptr<T[], Free<T>>;
 template <class T>
 Aligned<T> aligned(std::int64_t count);
 
+// Rows of numbers, `stride` apart.
+template <class Number>
+struct DenseRows {
+    const Number* values;
+    std::int64_t rows, columns, stride;
+
+    void check() const;
+    void read(std::int64_t i, double* row) const;
+};
+
+// Compressed sparse rows: the numbers of row i are values[starts[i]] ... values[starts[i + 1] - 1],
+// in the columns that `places` names; numbers in the same place are added.
+template <class Number, class Index>
+struct SparseRows {
+    const Number* values;
+    const Index* places;
+    const Index* starts;
+    std::int64_t rows, columns, stored;
+
+    void check() const;
+    void read(std::int64_t i, double* row) const;
+};
+
 // Points packed for the engine, with centre and scale applied in double precision.
 template <class T>
 class Panels {
 public:
-    // x: rows x columns, rows `stride` numbers apart. centre, scale: one number a column, or null.
+    // centre, scale: one number a column, or null. Throws std::invalid_argument on rows that do not
+    // hold together.
     template <class Source>
-    Panels(const Source* x, std::int64_t rows, std::int64_t columns, std::int64_t stride,
-           const double* centre, const double* scale);
+    Panels(const Source& source, const double* centre, const double* scale);
 
     std::int64_t rows() const { return rows_; }
     std::int64_t columns() const { return columns_; }
@@ -50,8 +73,7 @@ public:
 
 private:
     template <class Source>
-    void pack(std::int64_t p, const Source* x, std::int64_t stride, const double* centre,
-              const double* scale);
+    void pack(std::int64_t p, const Source& source, const double* centre, const double* scale);
 
     std::int64_t rows_, columns_, width_, panels_;
     Aligned<T> data_;

@@ -83,6 +83,28 @@ def test_panels_take_any_stride_between_rows_but_none_within() -> None:
             kind.pack(np.broadcast_to(wide[0], (5, 8)), None, None)
 
 
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_sparse_rows_must_hold_together(index: Any) -> None:
+    pack = _native.Panels32.pack_sparse
+    values, places, starts = np.ones(3), np.array([0, 1, 1], index), np.array([0, 1, 3], index)
+    assert pack(values, places, starts, 2, None, None).bytes > 0
+    wrong: list[tuple[Any, Any, Any, int, str]] = [
+        (values, places + 1, starts, 2, "does not exist"),
+        (values, places - 1, starts, 2, "does not exist"),
+        (values, places, starts[::-1].copy(), 2, "must ascend"),
+        (values, places, starts + 1, 2, "must ascend"),
+        (values, places, starts - 1, 2, "must ascend"),
+        (values[:2], places, starts, 2, "needs its column"),
+        (values, places, starts[:0], 2, "every row its start"),
+        (values, places, starts, -1, "negative"),
+    ]
+    for a, b, c, columns, told in wrong:
+        with pytest.raises(ValueError, match=told):
+            pack(a, b, c, columns, None, None)
+    with pytest.raises(TypeError):
+        pack(values, places.astype(np.int16), starts, 2, None, None)
+
+
 def test_centre_and_scale_must_fit() -> None:
     X = np.ones((3, 2))
     with pytest.raises(ValueError, match="one centre a column"):

@@ -178,6 +178,30 @@ def test_products_do_not_depend_on_which_thread_was_faster() -> None:
         set_num_threads(before)
 
 
+@pytest.mark.parametrize("kind", [scipy.sparse.csr_array, scipy.sparse.csr_matrix])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_sparse_rows_of_every_kind(kind: Any, index: Any) -> None:
+    # Unsorted, with an entry given twice, an explicit zero and an empty row.
+    parts = np.array([1.0, 2.0, 0.5, 0.0, 3.0]), np.array([2, 0, 2, 1, 1]), np.array([0, 3, 3, 5])
+    X = kind((parts[0], parts[1].astype(index), parts[2].astype(index)), shape=(3, 3))
+    X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
+    dense = np.array([[2.0, 0.0, 1.5], [0.0, 0.0, 0.0], [0.0, 3.0, 0.0]])
+    for kernel in (Gaussian(0.3), Laplacian(0.2), Intersection(), Chi2(0.5), Linear() * Linear()):
+        assert not gram(kernel, X, store=False).explain().numpy
+        assert error(kernel(X), kernel.formula(dense)) <= 1e-15
+    assert X.nnz == 5  # the matrix of the user is as it was
+
+
+def test_very_sparse_rows_are_not_spread_out() -> None:
+    X = scipy.sparse.random_array(
+        (400, 30_000), density=1e-3, format="csr", rng=np.random.default_rng(0)
+    )
+    for kernel in (Gaussian(0.3), Linear().normalized()):
+        form = gram(kernel, X, store=False)
+        assert form.explain().statistics == ()
+        assert error(form.dense(), kernel.formula(X.toarray())) <= 1e-13
+
+
 @pytest.mark.parametrize("k", [1, 3, 40])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_best_columns_with_ties(k: int, dtype: Any) -> None:

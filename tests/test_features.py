@@ -147,6 +147,10 @@ def test_sparse_stays_sparse_and_dense_stays_dense():
     for kernel in (Linear(), 2 * Linear(), Linear() + 1, Linear() ** 2, Linear().normalized()):
         assert scipy.sparse.issparse(kernel.features(X)), kernel
         assert isinstance(kernel.features(X.toarray()), np.ndarray), kernel
+        assert not kernel.basis(X).is_sparse
+    for kernel in (Spectrum(2), Spectrum(2) + 1, 2 * Spectrum(1).normalized() ** 2):
+        assert scipy.sparse.issparse(kernel.features(STRINGS)), kernel
+        assert kernel.basis(STRINGS).is_sparse
 
 
 def test_features_are_a_copy():

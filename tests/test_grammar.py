@@ -94,6 +94,7 @@ TEXTS = [
     (2 * Linear() * Linear(), "2.0*Linear()*Linear()"),
     (Linear() * (2 * Linear()), "Linear()*(2.0*Linear())"),
     (2 * Linear() ** 2, "2.0*Linear()**2"),
+    (Linear() * Linear() ** 2, "Linear()*Linear()**2"),
     ((2 * Linear()) ** 2, "(2.0*Linear())**2"),
     ((Linear() * Linear()) ** 2, "(Linear()*Linear())**2"),
     ((Linear() + 1).exp().normalized(), "(Linear() + 1.0).exp().normalized()"),

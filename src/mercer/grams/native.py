@@ -153,11 +153,16 @@ def packed(
     key = ("packed", kept, weights if scale is not None else None, np.dtype(dtype).char)
 
     def pack() -> Any:
-        rows = as_matrix(view.points).dense()
-        if rows.strides[1] != rows.itemsize or rows.strides[0] < 0 or not rows.dtype.isnative:
-            rows = np.ascontiguousarray(rows)
+        rows = as_matrix(view.points).values
         centre = reference.side.centre() if centred else None
         kind = _native.Panels32 if np.dtype(dtype) == np.float32 else _native.Panels64
+        if view.is_sparse:
+            return kind.pack_sparse(
+                rows.data, rows.indices, rows.indptr, rows.shape[1], centre, scale
+            )
+        apart = rows.strides[0] >= rows.shape[1] * rows.itemsize
+        if not apart or rows.strides[1] != rows.itemsize or not rows.dtype.isnative:
+            rows = np.ascontiguousarray(rows, dtype=rows.dtype.newbyteorder("="))
         return kind.pack(rows, centre, scale)
 
     return view.once(key, pack)
