@@ -306,6 +306,9 @@ void bind_engine(nb::module_& m, const char* panels_name, const char* job_name,
 }  // namespace
 
 NB_MODULE(_core, m) {
+    // Points kept in a module's variables outlive the module at exit: no reason to alarm anyone.
+    nb::set_leak_warnings(false);
+
     m.doc() =
         "The native core of mercer. Import mercer._native instead: it checks what it passes on.";
 

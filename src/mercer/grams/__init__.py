@@ -168,9 +168,9 @@ def _dtype(wanted: Any, left: View, right: View) -> np.dtype[Any]:
     return found
 
 
-def evaluate(kernel: Kernel, X: Any, Y: Any = None) -> Array:
+def evaluate(kernel: Kernel, X: Any, Y: Any = None, dtype: Any = None) -> Array:
     """Return K(X, Y) as an array: what `kernel(X, Y)` does."""
-    return gram(kernel, X, Y, store=False).dense()
+    return gram(kernel, X, Y, store=False, dtype=dtype).dense()
 
 
 register_fast_path(evaluate)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..checks import Array
+from ..checks import Array, KernelError
 from ..inputs import GRAM
 from ..kernels.base import Kernel
 from ..kernels.pairs import ABSOLUTE, CHI2, DOT, MINIMUM, ROOT_RATIO, SQUARED, UNEQUAL, as_matrix
@@ -29,7 +29,10 @@ def program_of(kernels: tuple[Kernel, ...], left: View) -> Program | None:
     def make() -> Program | None:
         # Two points show what all are like; a new representation of all can wait.
         sample = View(Side(left.side.points.take(slice(0, 2))))
-        return lower(kernels, sample, _native.MAX_REGISTERS, _native.MAX_TERMS)
+        try:
+            return lower(kernels, sample, _native.MAX_REGISTERS, _native.MAX_TERMS)
+        except KernelError:  # NumPy will meet it again, with all points to speak of
+            return None
 
     found: Program | None = left.side.once(("program", kernels), make)
     return found

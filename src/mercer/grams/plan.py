@@ -11,7 +11,8 @@ import numpy as np
 
 from .. import checks
 from ..checks import KernelError, MemoryLimitError, bytes_text, sentence
-from ..inputs import GRAM, Matrix, RowBlocks
+from ..inputs import GRAM, ROWS, Matrix, RowBlocks
+from ..kernels import Power, Product
 from ..kernels.base import Kernel
 from .lower import Program
 from .native import program_of
@@ -162,7 +163,7 @@ def _as_given(asked: Question) -> Plan | None:
 
 def _by_features(asked: Question) -> Plan | None:
     """An exact map, where it is smaller than K."""
-    if asked.store is not None or not asked.kernel.has_map():
+    if asked.store is not None or not asked.kernel.has_map() or _has_tensor(asked.kernel):
         return None
     basis = asked.right.side.basis(asked.kernel)
     if basis is None:
@@ -174,6 +175,13 @@ def _by_features(asked: Question) -> Plan | None:
         return None
     reason = f"an exact map with {basis.width} features is cheaper than K"
     return asked.plan("sparse features" if basis.is_sparse else "low rank", reason, size)
+
+
+def _has_tensor(kernel: Kernel) -> bool:
+    """Return whether the map of objects is a tensor product, which grows beyond all bounds."""
+    objects = kernel.children() and not kernel.domain & ROWS
+    tensor = objects and isinstance(kernel, Product | Power)
+    return bool(tensor) or any(_has_tensor(child) for child in kernel.children())
 
 
 def _half_stored(asked: Question) -> Plan | None:
@@ -224,7 +232,10 @@ def _widths(kernel: Kernel, view: View) -> list[int]:
 
     Of sparse rows the stored numbers count, twice: they are copied with their positions.
     """
-    seen = kernel.walk(view.side.points.take(slice(0, 2)))
+    try:
+        seen = kernel.walk(view.side.points.take(slice(0, 2)))
+    except KernelError:  # told when all points are looked at
+        return []
     matrices = {id(points): points for _, points in seen if isinstance(points, Matrix)}.values()
     whole = view.side.points
     stored = whole.values.nnz // max(len(whole), 1) if view.is_sparse else 0  # type: ignore[attr-defined]

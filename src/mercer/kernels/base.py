@@ -18,11 +18,14 @@ from .parameters import data_bandwidth
 
 registry: dict[str, type[Kernel]] = {}
 
-_fast_path: Callable[[Kernel, Any, Any], Array] | None = None
+_fast_path: Callable[..., Array] | None = None
 
 
-def register_fast_path(evaluate: Callable[[Kernel, Any, Any], Array]) -> None:
-    """Make `kernel(X, Y)` use this function; `mercer.grams` calls it when it is loaded."""
+def register_fast_path(evaluate: Callable[..., Array]) -> None:
+    """Make `kernel(X, Y)` use this function of (kernel, X, Y, dtype).
+
+    `mercer.grams` calls it when it is loaded.
+    """
     global _fast_path
     _fast_path = evaluate
 
@@ -92,10 +95,13 @@ class Kernel:
 
     def __call__(self, X: Any, Y: Any = None) -> Array:
         """Return the Gram block K(X, Y), or K(X, X), by the fastest path there is."""
+        return self._evaluate(X, Y)
+
+    def _evaluate(self, X: Any, Y: Any, dtype: Any = None) -> Array:
         if _fast_path is None:  # named, not imported: that room lies above this one
             importlib.import_module("mercer.grams")
-            return self(X, Y)
-        return _fast_path(self.require_resolved(), X, Y)
+            return self._evaluate(X, Y, dtype)
+        return _fast_path(self.require_resolved(), X, Y, dtype)
 
     def diag(self, X: Any) -> Array:
         """Return k(x, x) for every x in X."""
@@ -110,7 +116,8 @@ class Kernel:
         """Return ||phi(x) - phi(y)|| = sqrt(k(x,x) - 2 k(x,y) + k(y,y)), or its square."""
         right = self.diag(X if Y is None else Y)
         left = right if Y is None else self.diag(X)
-        result = left[:, None] - 2.0 * self(X, Y) + right[None, :]
+        # In double precision: the difference of nearly equal numbers needs all digits.
+        result = left[:, None] - 2.0 * self._evaluate(X, Y, np.float64) + right[None, :]
         result[result < 0] = 0.0  # rounding; NaN stays
         if Y is None:
             np.fill_diagonal(result, np.where(np.isnan(right), np.nan, 0.0))
