@@ -7,17 +7,6 @@
 namespace mercer::MERCER_ISA {
 namespace {
 
-// max(x, low) and min(x, high), NaN where x is NaN.
-template <class V>
-inline V at_least(V x, V low) {
-    return low > x ? low : x;
-}
-
-template <class V>
-inline V at_most(V x, V high) {
-    return high < x ? high : x;
-}
-
 // exp(x a + y) for one pair of constants. NaN stays NaN; what is too small becomes the smallest
 // normal number instead of 0, too small to matter.
 template <class T>
@@ -28,23 +17,27 @@ struct Exponential;
 // exact to the last bit for large |t| too.
 template <>
 struct Exponential<float> {
-    float_v factor, rest, start;
+    float_v factor, rest, start, low, high;
 
     Exponential(double x, double y) {
-        const double binary = x * 1.4426950408889634;
+        const double binary = x * 1.4426950408889634, offset = y * 1.4426950408889634;
         factor = splat(static_cast<float>(binary));
         rest = splat(static_cast<float>(binary - static_cast<double>(static_cast<float>(binary))));
-        start = splat(static_cast<float>(y * 1.4426950408889634));
+        start = splat(static_cast<float>(offset));
+        // Where -126 <= t <= 128, in terms of a; a factor of 0 needs no bounds.
+        const double infinity = __builtin_inf();
+        const double one = binary == 0 ? -infinity : (-126.0 - offset) / binary;
+        const double other = binary == 0 ? infinity : (128.0 - offset) / binary;
+        low = splat(static_cast<float>(one < other ? one : other));
+        high = splat(static_cast<float>(one < other ? other : one));
     }
 
-    inline float_v operator()(float_v a) const {
+    inline float_v operator()(float_v any) const {
         const float_v magic = splat(12582912.0f + 127.0f);  // 1.5 * 2^23, and the exponent's bias
-        const float_v t = at_most(at_least(a * factor + start, splat(-126.0f)), splat(128.0f));
-        const float_v shifted = t + magic;
+        const float_v a = at_most(at_least(any, low), high);
+        const float_v shifted = (a * factor + start) + magic;
         const float_v n = shifted - magic;
-        // Within the bounds r is computed from a, with all its digits; beyond them it is cut.
-        float_v r = a * rest + (a * factor + (start - n));
-        r = at_most(at_least(r, splat(-0.51f)), splat(0.51f));
+        const float_v r = a * rest + (a * factor + (start - n));
         float_v p = splat(1.5345807502e-4f);
         p = p * r + 1.3399931183e-3f;
         p = p * r + 9.6184889739e-3f;
@@ -63,7 +56,7 @@ inline float_v exponential(float_v x) {
 // exp(x) = 2^n exp(r), |r| <= log(2) / 2, n rounded as above.
 inline double_v exponential(double_v x) {
     const double_v low = splat(-708.3), high = splat(709.7);
-    const double_v within = x < low ? low : (x > high ? high : x);
+    const double_v within = at_most(at_least(x, low), high);
     const double_v magic = splat(6755399441055744.0);  // 1.5 * 2^52
     const double_v shifted = within * 1.44269504088896340736 + magic;
     const double_v n = shifted - magic;

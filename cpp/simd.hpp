@@ -108,6 +108,32 @@ inline double_v square_root(double_v x) {
 #endif
 }
 
+// max(x, low) and min(x, high), NaN where x is NaN: what the instructions do with the operands in
+// this order.
+#if defined(__AVX2__)
+inline float_v at_least(float_v x, float_v low) {
+    return _mm256_max_ps(low, x);
+}
+inline float_v at_most(float_v x, float_v high) {
+    return _mm256_min_ps(high, x);
+}
+inline double_v at_least(double_v x, double_v low) {
+    return _mm256_max_pd(low, x);
+}
+inline double_v at_most(double_v x, double_v high) {
+    return _mm256_min_pd(high, x);
+}
+#else
+template <class V>
+inline V at_least(V x, V low) {
+    return low > x ? low : x;
+}
+template <class V>
+inline V at_most(V x, V high) {
+    return high < x ? high : x;
+}
+#endif
+
 inline float_v absolute(float_v x) {
     return (float_v)((int32_v)x & 0x7fffffff);
 }

@@ -20,10 +20,10 @@ struct Summand {
             return sum + d * d;
         }
         if constexpr (s == Statistic::absolute) return sum + absolute(x - y);
-        if constexpr (s == Statistic::minimum) return sum + (x < y ? x : y);
+        if constexpr (s == Statistic::minimum) return sum + at_most(x, y);
         if constexpr (s == Statistic::root_ratio) {
-            const V low = x < y ? x : y;
-            const V high = x < y ? y : x;
+            const V low = at_most(x, y);
+            const V high = at_least(x, y);
             // Where the larger is 0 so is the smaller, and the wanted value.
             return sum + square_root(low / (high == V{} ? V{} + 1 : high));
         }
@@ -99,8 +99,7 @@ void run_program(const Instruction* program, int length, const RowInputs<T>& row
                     const T* norms = row.norms_right[step.a];
                     const V own = splat(row.norm_left[step.a]);
                     each(out, count, [=](std::int64_t j) {
-                        const V square = (own + load(norms + j)) - 2 * load(a + j);
-                        return square < V{} ? V{} : square;
+                        return at_least((own + load(norms + j)) - 2 * load(a + j), V{});
                     });
                 }
                 if (row.diagonal >= 0) out[row.diagonal] -= out[row.diagonal];
@@ -164,10 +163,7 @@ void run_program(const Instruction* program, int length, const RowInputs<T>& row
                 break;
             case Op::at_least: {
                 const V bound = splat(x);
-                each(out, count, [=](std::int64_t j) {
-                    const V value = load(a + j);
-                    return value < bound ? bound : value;
-                });
+                each(out, count, [=](std::int64_t j) { return at_least(load(a + j), bound); });
                 break;
             }
         }
