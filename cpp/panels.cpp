@@ -7,6 +7,10 @@
 #include <new>
 #include <stdexcept>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 #include "machine.hpp"
 #include "pool.hpp"
 
@@ -39,8 +43,15 @@ Aligned<T> aligned(std::int64_t count) {
     if (count < 0 || count > most) throw std::bad_alloc();
     const auto bytes = static_cast<std::size_t>(
         round_up(std::max<std::int64_t>(count, 1) * static_cast<std::int64_t>(sizeof(T)), 64));
-    void* p = std::aligned_alloc(64, bytes);
+    // Large pages for large memory: tiles jump between panels, and each jump looks up a page.
+    constexpr std::size_t huge = 2 << 20;
+    const bool large = bytes >= 4 * huge;
+    const std::size_t room = large ? (bytes + huge - 1) / huge * huge : bytes;
+    void* p = std::aligned_alloc(large ? huge : 64, room);
     if (p == nullptr) throw std::bad_alloc();
+#ifdef __linux__
+    if (large) madvise(p, room, MADV_HUGEPAGE);
+#endif
     return Aligned<T>(static_cast<T*>(p));
 }
 
