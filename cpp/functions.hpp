@@ -19,6 +19,7 @@ template <>
 struct Exponential<float> {
     float_v factor, rest, start, low, high;
 
+    Exponential() = default;
     Exponential(double x, double y) {
         const double binary = x * 1.4426950408889634, offset = y * 1.4426950408889634;
         factor = splat(static_cast<float>(binary));
@@ -87,6 +88,7 @@ template <>
 struct Exponential<double> {
     double_v x, y;
 
+    Exponential() = default;
     Exponential(double factor, double start) : x(splat(factor)), y(splat(start)) {}
 
     inline double_v operator()(double_v a) const { return exponential(a * x + y); }

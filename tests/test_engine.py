@@ -380,3 +380,13 @@ def test_the_baseline_passes_the_same_tests() -> None:
     command = [sys.executable, "-m", "pytest", "-p", "no:xdist", "-p", "no:cacheprovider", *files]
     run = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout[-3000:]
+
+
+def test_sums_of_exponentials_that_are_used_twice() -> None:
+    a, b, c = Gaussian(0.1), Gaussian(0.5), Gaussian(2.0)
+    total = a + b + c
+    kernel = total * (a + b) + total + ExpDot(0.01) + 2 * a
+    X = rows(230)
+    assert error(kernel(X), kernel.formula(X)) <= 1e-13
+    many = sum([Gaussian(0.1 * i) for i in range(1, 9)]) * 0.5 + Linear()
+    assert error(many(X), many.formula(X)) <= 1e-13
