@@ -390,3 +390,17 @@ def test_sums_of_exponentials_that_are_used_twice() -> None:
     assert error(kernel(X), kernel.formula(X)) <= 1e-13
     many = sum([Gaussian(0.1 * i) for i in range(1, 9)]) * 0.5 + Linear()
     assert error(many(X), many.formula(X)) <= 1e-13
+
+
+def test_a_single_pass_keeps_nothing() -> None:
+    X = rows(1500)
+    form = gram(Gaussian(0.4), X)
+    assert isinstance(form, PackedGram)
+    first = form @ np.ones(1500)
+    assert form._packed is None
+    second = form @ np.ones(1500)
+    assert form._packed is not None
+    assert error(second, first) <= 1e-14
+    kept = gram(Gaussian(0.4), X, store=True)
+    assert error(kept @ np.ones(1500), first) <= 1e-14
+    assert kept._packed is not None

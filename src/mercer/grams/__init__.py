@@ -117,6 +117,8 @@ def gram(
         "sparse features": FeaturesGram,
     }
     made: Gram = kinds[plan.kind](kernel, left, right, plan, wanted, watch)
+    if isinstance(made, PackedGram):
+        made.keep = store is not None
     return made
 
 

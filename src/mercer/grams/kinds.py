@@ -285,18 +285,36 @@ class StoredGram(_Computed):
 
 
 class PackedGram(TiledGram):
-    """K of one collection, computed once; only half of it is kept."""
+    """K of one collection, of which half is kept from the second pass on.
 
+    A single pass, such as that of class means, then needs no memory for K; `keep` asks for it from
+    the first, as a solver does that will make many.
+    """
+
+    keep = False
     _packed: Any = None
 
     @property
     def packed(self) -> Any:
         """The native matrix, made when first needed."""
-        whole = self._whole()
-        if self._packed is None and whole is not None:
-            narrow = self.plan.kind == "half stored in 16 bits"
-            self._packed = whole.pack(narrow, self.monitor)
+        if self._packed is None:
+            whole = self._whole()
+            if whole is None:
+                raise InputError(
+                    sentence("gram", "only a native kernel can be packed", self.kernel)
+                )
+            self._packed = whole.pack(self._narrow, self.monitor)
         return self._packed
+
+    @property
+    def _narrow(self) -> bool:
+        return self.plan.kind == "half stored in 16 bits"
+
+    def _passes_by(self) -> bool:
+        """Return whether this pass should leave nothing behind."""
+        first = self._packed is None and not self.keep and not self._narrow
+        self.keep = True
+        return first
 
     def tile(self, rows: Rows, columns: Rows) -> Array:
         chosen = np.ascontiguousarray(np.arange(self.shape[0], dtype=np.int64)[rows])
@@ -305,9 +323,11 @@ class PackedGram(TiledGram):
         return out[:, columns]
 
     def dense(self, out: Array | None = None) -> Array:
-        return Gram.dense(self, out)
+        return super().dense(out) if self._passes_by() else Gram.dense(self, out)
 
     def reduce(self, sink: Sink) -> Any:
+        if isinstance(sink, Multiply | TopK) and self._passes_by():
+            return super().reduce(sink)
         if not isinstance(sink, Multiply):
             return Gram.reduce(self, sink)
         sink.start(self.shape, self.dtype)
