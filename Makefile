@@ -58,7 +58,7 @@ harden: $(READY) ## run the core's tests under address and undefined-behaviour s
 	  -C build-dir=$(SANITIZE)/cmake -C cmake.build-type=RelWithDebInfo \
 	  -C cmake.define.MERCER_SANITIZE=ON --editable .
 	LD_PRELOAD="$(PRELOAD)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-	  $(SANITIZE)/venv/bin/python -m pytest --capture=no tests/test_native.py tests/test_boundary.py tests/test_engine.py
+	  $(SANITIZE)/venv/bin/python -m pytest --capture=no tests/test_native.py tests/test_boundary.py tests/test_engine.py tests/test_engine_process.py
 
 docs: $(READY) ## check that links resolve and the README's examples run
 	$(BIN)/python docs/check.py

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import threading
-import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -44,7 +37,6 @@ from mercer.kernels import (
     Spectrum,
     Tanimoto,
 )
-from mercer.monitor import Monitor, Stopped
 
 TOLERANCE = {np.float32: 2e-6, np.float64: 1e-13}
 
@@ -314,72 +306,6 @@ def test_too_many_parts_are_left_to_numpy() -> None:
     X = rows(50)
     assert gram(kernel, X, store=False).explain().statistics == ()
     assert error(kernel(X), kernel.formula(X)) <= 1e-13
-
-
-def multiply_often(X: Any, monitor: Monitor) -> None:
-    for _ in range(1000):
-        gram(Gaussian(0.5), X, store=False, monitor=monitor) @ np.ones((len(X), 4))
-
-
-def test_a_cancelled_product_stops() -> None:
-    X = np.random.default_rng(0).random((30_000, 3), dtype=np.float32)
-    monitor = Monitor()
-    timer = threading.Timer(0.1, monitor.cancel)
-    timer.start()
-    with pytest.raises(Stopped, match="cancelled"):
-        multiply_often(X, monitor)
-    timer.join()
-    with pytest.raises(Stopped, match="time limit"):
-        multiply_often(X, Monitor(time_limit=0.05))
-
-
-INTERRUPTED = """
-import numpy as np
-from mercer import gram
-from mercer.kernels import Gaussian
-X = np.random.default_rng(0).random((60_000, 50), dtype=np.float32)
-print("ready", flush=True)
-try:
-    while True:
-        gram(Gaussian(0.5), X, store=False) @ np.ones((60_000, 10))
-except KeyboardInterrupt:
-    print("interrupted", flush=True)
-print(float(Gaussian(0.5)(X[:2])[0, 0]))
-"""
-
-
-def test_ctrl_c_ends_a_native_loop_and_the_next_call_works() -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(0.3)
-        process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=60)
-    assert output.split() == ["interrupted", "1.0"]
-
-
-def test_a_forked_child_has_threads_of_its_own() -> None:
-    script = (
-        "import os, numpy as np\nfrom mercer import set_num_threads\n"
-        "from mercer.kernels import Gaussian\nset_num_threads(2)\n"
-        "X = np.random.default_rng(0).random((600, 3))\nK = Gaussian(1.0)(X)\n"
-        "child = os.fork()\nsame = np.array_equal(Gaussian(1.0)(X), K)\n"
-        "os._exit(0 if same else 1) if child == 0 else None\n"
-        "assert os.waitpid(child, 0)[1] == 0 and same\n"
-    )
-    subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True, timeout=60)
-
-
-@pytest.mark.skipif("MERCER_ISA" in os.environ, reason="the other instruction set is running")
-def test_the_baseline_passes_the_same_tests() -> None:
-    here = Path(__file__).parent
-    files = [str(here / "test_engine.py"), str(here / "test_conformance.py")]
-    environment = os.environ | {"MERCER_ISA": "baseline"}
-    command = [sys.executable, "-m", "pytest", "-p", "no:xdist", "-p", "no:cacheprovider", *files]
-    run = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert run.returncode == 0, run.stdout[-3000:]
 
 
 def test_sums_of_exponentials_that_are_used_twice() -> None:

@@ -54,7 +54,10 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
         self.classes_, codes = self._check_labels(y, len(points))
         weight = checks.sample_weight(type(self).__name__, sample_weight, len(points))
         shares = self._shares(codes, weight)
-        K = self._prepare(points, weight).gram(memory_limit=self.memory_limit)
+        prepared = self._prepare(points, weight)
+        K = prepared.gram(memory_limit=self.memory_limit)
+        if K.plan.kind == "half stored":  # one pass is all there is: nothing needs to be kept
+            K = prepared.gram(memory_limit=self.memory_limit, store=False)
         products = K.reduce(Sums(codes, len(self.classes_), shares))
         self.dual_coef_ = np.zeros((len(points), len(self.classes_)))
         self.dual_coef_[np.arange(len(points)), codes] = shares
