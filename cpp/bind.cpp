@@ -232,6 +232,24 @@ void bind_engine(nb::module_& m, const char* panels_name, const char* job_name,
             "v"_a.noconvert(), "out"_a.noconvert(), "stop"_a.none(),
             "K v into out; False if `stop` said so.")
         .def(
+            "rows",
+            [](const Held& self, const Column<std::int64_t>& chosen, const Output<T>& out,
+               const std::optional<Stop>& stop) {
+                require(out.shape(0) == chosen.shape(0) &&
+                            static_cast<std::int64_t>(out.shape(1)) == self.columns,
+                        "rows: out must have one row for each that was chosen.");
+                const auto poll = poll_python(stop);
+                bool done = false;
+                {
+                    const nb::gil_scoped_release release;
+                    done = self.job.rows(chosen.data(), static_cast<std::int64_t>(chosen.shape(0)),
+                                         out.data(), poll);
+                }
+                return finish(done);
+            },
+            "chosen"_a.noconvert(), "out"_a.noconvert(), "stop"_a.none(),
+            "Whole rows of K into out; False if `stop` said so.")
+        .def(
             "top",
             [](const Held& self, const std::optional<Column<double>>& shift,
                const Output<std::int64_t>& columns, const Output<double>& keys,

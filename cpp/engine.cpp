@@ -196,8 +196,9 @@ const T* Job<T>::values(const std::vector<Instruction>& program, const Block& bl
             row.left[v] = left_[v][static_cast<std::size_t>(point)];
         for (std::size_t e = 0; e < externals_.size(); ++e)
             row.externals[e] = externals_[e].values + point * externals_[e].stride + block.column;
-        const std::int64_t own = point - block.column;
-        row.diagonal = same_points_ && 0 <= own && own < block.columns ? own : -1;
+        std::int64_t own = same_points_ ? point - block.column : -1;
+        if (!own_column_.empty()) own = own_column_[static_cast<std::size_t>(point)] - block.column;
+        row.diagonal = 0 <= own && own < block.columns ? own : -1;
         table.run(program.data(), static_cast<int>(program.size()), row, scratch.registers.get(),
                   tile_columns_, scratch.values.get() + i * tile_columns_);
     }
@@ -277,6 +278,29 @@ bool Job<T>::multiply(const double* v, std::int64_t count, double* out, const Po
         poll);
     if (done) product.finish(out);
     return done;
+}
+
+template <class T>
+bool Job<T>::rows(const std::int64_t* chosen, std::int64_t count, T* out, const Poll& poll) const {
+    if (!externals_.empty())
+        throw std::invalid_argument("rows: a part of this kernel is computed elsewhere.");
+    for (std::int64_t i = 0; i < count; ++i)
+        if (chosen[i] < 0 || chosen[i] >= rows_)
+            throw std::invalid_argument("rows: a chosen row must exist.");
+    std::vector<Term<T>> terms = terms_;
+    for (auto& term : terms)
+        term.left = std::make_shared<const Panels<T>>(*term.left, chosen, count);
+    std::vector<std::vector<T>> left, right = right_;
+    for (const auto& vector : left_) {
+        left.emplace_back();
+        for (std::int64_t i = 0; i < count; ++i)
+            left.back().push_back(vector[static_cast<std::size_t>(chosen[i])]);
+    }
+    for (auto& vector : right) vector.resize(static_cast<std::size_t>(columns_));
+    Job part(count, columns_, false, std::move(terms), {programs_.front()}, std::move(left),
+             std::move(right), {});
+    if (same_points_) part.own_column_.assign(chosen, chosen + count);
+    return part.store({out}, poll);
 }
 
 template <class T>

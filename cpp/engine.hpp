@@ -53,6 +53,11 @@ public:
     bool top(std::int64_t count, const double* shift, std::int64_t* columns, double* keys,
              const Poll& poll) const;
 
+    // Whole rows of K with the first program: count x columns, row by row. What a solver asks for
+    // that works on a few rows at a time; 64 and more at once cost least. Throws
+    // std::invalid_argument on a row that does not exist, and where a part was computed elsewhere.
+    bool rows(const std::int64_t* chosen, std::int64_t count, T* out, const Poll& poll) const;
+
     struct Scratch {
         std::vector<Aligned<T>> tiles;  // one for each statistic
         Aligned<T> registers;
@@ -60,7 +65,7 @@ public:
         std::vector<bool> finished;
     };
 
-    std::int64_t rows() const { return rows_; }
+    std::int64_t size() const { return rows_; }
     std::int64_t tile_rows() const { return tile_rows_; }
     std::int64_t tile_columns() const { return tile_columns_; }
     bool same_points() const { return same_points_; }
@@ -82,6 +87,8 @@ private:
 
     std::int64_t rows_, columns_;
     bool same_points_;
+    std::vector<std::int64_t>
+        own_column_;  // of each row, where rows were chosen of the same points
     std::vector<Term<T>> terms_;
     std::vector<std::vector<Instruction>> programs_;
     std::vector<std::vector<T>> left_, right_;

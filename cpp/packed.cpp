@@ -11,7 +11,7 @@ namespace mercer {
 
 template <class T>
 Packed<T>::Packed(const Job<T>& job, bool narrow, const Poll& poll)
-    : n_(job.rows()), tile_rows_(job.tile_rows()), tile_columns_(job.tile_columns()) {
+    : n_(job.size()), tile_rows_(job.tile_rows()), tile_columns_(job.tile_columns()) {
     if (!job.same_points())
         throw std::invalid_argument("Packed: the matrix must be that of one collection of points.");
     blocks_ = job.block_list();

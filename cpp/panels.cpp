@@ -93,14 +93,41 @@ Panels<T>::Panels(const Source& source, const double* centre, const double* scal
       width_(kernels<T>().width),
       panels_((source.rows + width_ - 1) / width_) {
     source.check();
+    make_room();
+    parallel_for(panels_, [&](std::int64_t p, int) { pack(p, source, centre, scale); }, nullptr);
+    for (std::int64_t i = 0; i < rows_; ++i)
+        if (std::isnan(norms_[static_cast<std::size_t>(i)])) missing_.push_back(i);
+}
+
+template <class T>
+void Panels<T>::make_room() {
     if (columns_ > 0 && panels_ * width_ > std::numeric_limits<std::int64_t>::max() / 16 / columns_)
         throw std::bad_alloc();
     data_ = aligned<T>(panels_ * width_ * columns_);
     norms_.assign(static_cast<std::size_t>(panels_ * width_), T(0));
     largest_.assign(static_cast<std::size_t>(panels_), 0.0);
-    parallel_for(panels_, [&](std::int64_t p, int) { pack(p, source, centre, scale); }, nullptr);
-    for (std::int64_t i = 0; i < rows_; ++i)
-        if (std::isnan(norms_[static_cast<std::size_t>(i)])) missing_.push_back(i);
+}
+
+template <class T>
+Panels<T>::Panels(const Panels& others, const std::int64_t* chosen, std::int64_t count)
+    : rows_(count),
+      columns_(others.columns_),
+      width_(others.width_),
+      panels_((count + width_ - 1) / width_) {
+    make_room();
+    std::fill_n(data_.get(), panels_ * width_ * columns_, T(0));
+    for (std::int64_t i = 0; i < count; ++i) {
+        if (chosen[i] < 0 || chosen[i] >= others.rows_)
+            throw std::invalid_argument("Panels: a chosen row must exist.");
+        const T* from = others.panel(chosen[i] / width_) + chosen[i] % width_;
+        T* to = data_.get() + i / width_ * columns_ * width_ + i % width_;
+        for (std::int64_t k = 0; k < columns_; ++k) to[k * width_] = from[k * width_];
+        const T norm = others.norms_[static_cast<std::size_t>(chosen[i])];
+        norms_[static_cast<std::size_t>(i)] = norm;
+        auto& largest = largest_[static_cast<std::size_t>(i / width_)];
+        if (!(static_cast<double>(norm) <= largest)) largest = static_cast<double>(norm);
+        if (std::isnan(norm)) missing_.push_back(i);
+    }
 }
 
 template <class T>

@@ -61,6 +61,9 @@ public:
     template <class Source>
     Panels(const Source& source, const double* centre, const double* scale);
 
+    // Some rows of others, already packed.
+    Panels(const Panels& others, const std::int64_t* chosen, std::int64_t count);
+
     std::int64_t rows() const { return rows_; }
     std::int64_t columns() const { return columns_; }
     std::int64_t panels() const { return panels_; }
@@ -72,6 +75,8 @@ public:
     const std::vector<std::int64_t>& missing_rows() const { return missing_; }
 
 private:
+    void make_room();
+
     template <class Source>
     void pack(std::int64_t p, const Source& source, const double* centre, const double* scale);
 

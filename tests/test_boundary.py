@@ -173,6 +173,14 @@ def test_outputs_must_fit() -> None:
         ready.multiply(np.zeros((29, 1)), np.zeros((30, 1)), None)
     with pytest.raises(ValueError, match="v and out must fit the job"):
         ready.multiply(np.zeros((30, 1)), np.zeros((30, 2)), None)
+    for row in (-1, 30):
+        with pytest.raises(ValueError, match="a chosen row must exist"):
+            ready.rows(np.array([row]), np.zeros((1, 30), dtype=F32), None)
+    with pytest.raises(ValueError, match="one row for each that was chosen"):
+        ready.rows(np.array([0]), np.zeros((2, 30), dtype=F32), None)
+    elsewhere = job(externals=[np.zeros((30, 30), dtype=F32)])
+    with pytest.raises(ValueError, match="computed elsewhere"):
+        elsewhere.rows(np.array([0]), np.zeros((1, 30), dtype=F32), None)
     columns, keys = np.zeros((30, 31), dtype=np.int64), np.zeros((30, 31))
     with pytest.raises(ValueError, match="from 1 to the number of columns"):
         ready.top(None, columns, keys, None)

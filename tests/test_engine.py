@@ -318,6 +318,24 @@ def test_sums_of_exponentials_that_are_used_twice() -> None:
     assert error(many(X), many.formula(X)) <= 1e-13
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_chosen_rows(dtype: Any) -> None:
+    kernel = (Gaussian(0.4) + 0.1 * Linear()).normalized() + Categorical([0.1, 0.2, 0.3, 0.4])
+    X, Y = rows(500, dtype), rows(300, dtype, seed=4)
+    chosen = np.array([499, 3, 3, 0, 250])
+    K, across = kernel.formula(X.astype(float)), kernel.formula(X.astype(float), Y.astype(float))
+    form = gram(kernel, X, store=False)
+    for _ in range(2):
+        assert error(form.rows(chosen), K[chosen]) <= TOLERANCE[dtype]
+    assert error(form.rows(slice(10, 400)), K[10:400]) <= TOLERANCE[dtype]
+    assert form.rows([]).shape == (0, 500)
+    assert error(gram(kernel, X, Y, store=False).rows(chosen), across[chosen]) <= TOLERANCE[dtype]
+    exact = gram(Gaussian(50.0), X, store=False).rows(chosen)
+    assert np.array_equal(exact[np.arange(5), chosen], np.ones(5))
+    with pytest.raises(ValueError, match="rows must lie in"):
+        form.rows([500])
+
+
 def test_a_single_pass_keeps_nothing() -> None:
     X = rows(1500)
     form = gram(Gaussian(0.4), X)

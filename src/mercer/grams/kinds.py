@@ -207,6 +207,8 @@ def explanation(kernel: Kernel, gram: Gram, native: list[str], numpy: list[str])
 class TiledGram(_Computed):
     """K computed anew whenever a block of it is needed."""
 
+    _job: NativeTile | None = None
+
     def tile(self, rows: Rows, columns: Rows) -> Array:
         everything = isinstance(columns, slice) and columns == slice(None)
         right = self.right if everything else self.right.take(columns)
@@ -218,6 +220,17 @@ class TiledGram(_Computed):
         if program is None or program.recorder.externals:
             return None
         return NativeTile(program, self.left, self.right, self.dtype)
+
+    def rows(self, rows: Any) -> Array:
+        chosen = np.arange(self.shape[0])[index(rows, self.shape[0], "rows")]
+        whole = self._handle()
+        return super().rows(chosen) if whole is None else whole.rows(chosen, self.monitor)
+
+    def _handle(self) -> NativeTile | None:
+        """Return the job that rows are asked of, kept because they are asked for again."""
+        if self._job is None:
+            self._job = self._whole()
+        return self._job
 
     def dense(self, out: Array | None = None) -> Array:
         whole = self._whole()
@@ -315,6 +328,9 @@ class PackedGram(TiledGram):
         first = self._packed is None and not self.keep and not self._narrow
         self.keep = True
         return first
+
+    def rows(self, rows: Any) -> Array:
+        return Gram.rows(self, rows)
 
     def tile(self, rows: Rows, columns: Rows) -> Array:
         chosen = np.ascontiguousarray(np.arange(self.shape[0], dtype=np.int64)[rows])
