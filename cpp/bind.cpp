@@ -55,8 +55,16 @@ mercer::Poll poll_python(const std::optional<Stop>& stop) {
     };
 }
 
-// A job that was stopped by an exception of Python's passes it on; else the caller knows why.
-bool finish(bool done) {
+// Runs a native job without Python's lock. One that was stopped by an exception of Python's passes
+// it on; else the caller knows why.
+template <class Work>
+bool run(const std::optional<Stop>& stop, const Work& work) {
+    const auto poll = poll_python(stop);
+    bool done = false;
+    {
+        const nb::gil_scoped_release release;
+        done = work(poll);
+    }
     if (!done && PyErr_Occurred()) throw nb::python_error();
     return done;
 }
@@ -202,13 +210,8 @@ void bind_engine(nb::module_& m, const char* panels_name, const char* job_name,
                             "store: out must have the shape of the job.");
                     places.push_back(out.data());
                 }
-                const auto poll = poll_python(stop);
-                bool done = false;
-                {
-                    const nb::gil_scoped_release release;
-                    done = self.job.store(places, poll);
-                }
-                return finish(done);
+                return run(stop,
+                           [&](const mercer::Poll& poll) { return self.job.store(places, poll); });
             },
             "outs"_a.noconvert(), "stop"_a.none(),
             "The matrix of each program; False if `stop` said so.")
@@ -220,14 +223,10 @@ void bind_engine(nb::module_& m, const char* panels_name, const char* job_name,
                             static_cast<std::int64_t>(out.shape(0)) == self.rows &&
                             v.shape(1) == out.shape(1),
                         "multiply: v and out must fit the job.");
-                const auto poll = poll_python(stop);
-                bool done = false;
-                {
-                    const nb::gil_scoped_release release;
-                    done = self.job.multiply(v.data(), static_cast<std::int64_t>(v.shape(1)),
+                return run(stop, [&](const mercer::Poll& poll) {
+                    return self.job.multiply(v.data(), static_cast<std::int64_t>(v.shape(1)),
                                              out.data(), poll);
-                }
-                return finish(done);
+                });
             },
             "v"_a.noconvert(), "out"_a.noconvert(), "stop"_a.none(),
             "K v into out; False if `stop` said so.")
@@ -238,14 +237,10 @@ void bind_engine(nb::module_& m, const char* panels_name, const char* job_name,
                 require(out.shape(0) == chosen.shape(0) &&
                             static_cast<std::int64_t>(out.shape(1)) == self.columns,
                         "rows: out must have one row for each that was chosen.");
-                const auto poll = poll_python(stop);
-                bool done = false;
-                {
-                    const nb::gil_scoped_release release;
-                    done = self.job.rows(chosen.data(), static_cast<std::int64_t>(chosen.shape(0)),
+                return run(stop, [&](const mercer::Poll& poll) {
+                    return self.job.rows(chosen.data(), static_cast<std::int64_t>(chosen.shape(0)),
                                          out.data(), poll);
-                }
-                return finish(done);
+                });
             },
             "chosen"_a.noconvert(), "out"_a.noconvert(), "stop"_a.none(),
             "Whole rows of K into out; False if `stop` said so.")
@@ -259,15 +254,11 @@ void bind_engine(nb::module_& m, const char* panels_name, const char* job_name,
                         "top: both outputs must have a row for each row of the job.");
                 require(!shift || static_cast<std::int64_t>(shift->shape(0)) == self.columns,
                         "top: shift must have one number a column.");
-                const auto poll = poll_python(stop);
-                bool done = false;
-                {
-                    const nb::gil_scoped_release release;
-                    done = self.job.top(static_cast<std::int64_t>(keys.shape(1)),
+                return run(stop, [&](const mercer::Poll& poll) {
+                    return self.job.top(static_cast<std::int64_t>(keys.shape(1)),
                                         shift ? shift->data() : nullptr, columns.data(),
                                         keys.data(), poll);
-                }
-                return finish(done);
+                });
             },
             "shift"_a.noconvert().none(), "columns"_a.noconvert(), "keys"_a.noconvert(),
             "stop"_a.none(), "The best columns of each row; False if `stop` said so.");
@@ -277,13 +268,11 @@ void bind_engine(nb::module_& m, const char* panels_name, const char* job_name,
         .def_static(
             "make",
             [](const Held& held, bool narrow, const std::optional<Stop>& stop) {
-                const auto poll = poll_python(stop);
                 std::unique_ptr<Packed> made;
-                {
-                    const nb::gil_scoped_release release;
+                run(stop, [&](const mercer::Poll& poll) {
                     made = std::make_unique<Packed>(held.job, narrow, poll);
-                }
-                finish(made->complete());
+                    return made->complete();
+                });
                 return made;
             },
             "job"_a, "narrow"_a, "stop"_a.none(),
@@ -298,14 +287,10 @@ void bind_engine(nb::module_& m, const char* panels_name, const char* job_name,
                 require(static_cast<std::int64_t>(v.shape(0)) == self.size() &&
                             out.shape(0) == v.shape(0) && v.shape(1) == out.shape(1),
                         "multiply: v and out must fit the matrix.");
-                const auto poll = poll_python(stop);
-                bool done = false;
-                {
-                    const nb::gil_scoped_release release;
-                    done = self.multiply(v.data(), static_cast<std::int64_t>(v.shape(1)),
+                return run(stop, [&](const mercer::Poll& poll) {
+                    return self.multiply(v.data(), static_cast<std::int64_t>(v.shape(1)),
                                          out.data(), poll);
-                }
-                return finish(done);
+                });
             },
             "v"_a.noconvert(), "out"_a.noconvert(), "stop"_a.none(),
             "K v into out; False if `stop` said so.")
