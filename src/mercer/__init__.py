@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from .grams import prepare as prepare
     from .kernels import parse as parse
     from .models import KernelPrototypeClassifier as KernelPrototypeClassifier
+    from .models import KernelRidge as KernelRidge
+    from .models import KernelRidgeClassifier as KernelRidgeClassifier
     from .validity import alignment as alignment
     from .validity import center as center
     from .validity import check_kernel as check_kernel
@@ -31,6 +33,8 @@ _HOME = {
     "InputError": "checks",
     "KernelError": "checks",
     "KernelPrototypeClassifier": "models",
+    "KernelRidge": "models",
+    "KernelRidgeClassifier": "models",
     "MemoryLimitError": "checks",
     "MercerError": "checks",
     "ParseError": "checks",

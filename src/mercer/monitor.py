@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -78,6 +79,8 @@ class Monitor:
 
     def iteration(self, record: dict[str, Any], state: Callable[[], Any] | None = None) -> None:
         """Note a finished iteration: callback, checkpoint, then stop if asked to."""
+        if self.progress is not None and "fraction" in record:
+            self.progress(str(record.get("stage", "solve")), record["fraction"])
         if self.callback is not None and self.callback(record):
             self.cancel()
         due = time.monotonic() - self._saved >= self.checkpoint_every
@@ -85,3 +88,19 @@ class Monitor:
             self.checkpoint(state)
             self._saved = time.monotonic()
         self.poll()
+
+
+def to_stderr(who: str) -> Callable[[str, float], None]:
+    """Return a `progress` that keeps one line on stderr up to date."""
+    shown = ""
+
+    def show(what: str, fraction: float) -> None:
+        nonlocal shown
+        text = f"{who}: {what} {100 * fraction:3.0f} %"
+        if text != shown and sys.stderr is not None:
+            end = "\n" if fraction >= 1 else ""
+            sys.stderr.write(f"\r{text:<60}{end}")
+            sys.stderr.flush()
+            shown = text
+
+    return show

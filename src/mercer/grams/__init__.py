@@ -7,14 +7,14 @@ gram_family([...], X)   many kernels over shared statistics
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..checks import Array, InputError, KernelError, sentence
-from ..inputs import GramRows, Input, Rows
+from ..inputs import GramRows, Input, RowBlocks, Rows
 from ..kernels.base import Kernel, register_fast_path
 from ..kernels.names import to_kernel
 from ..monitor import Monitor
@@ -27,7 +27,9 @@ from .kinds import (
     StoredGram,
     TiledGram,
 )
-from .plan import Plan, available_memory, make_plan
+from .native import limited_threads
+from .pivots import PartialFactor, partial_cholesky
+from .plan import Plan, available_memory, limit_in_bytes, make_plan
 from .sinks import Multiply, Normal, Sink, Sums, TopK
 from .streams import BlocksGram
 from .views import Side, View
@@ -38,6 +40,7 @@ __all__ = [
     "GramFamily",
     "Multiply",
     "Normal",
+    "PartialFactor",
     "Plan",
     "Prepared",
     "Sink",
@@ -47,6 +50,9 @@ __all__ = [
     "evaluate",
     "gram",
     "gram_family",
+    "limit_in_bytes",
+    "limited_threads",
+    "partial_cholesky",
     "prepare",
 ]
 
@@ -70,6 +76,28 @@ class Prepared:
         """Return the same kernel with copies of some of the points: what a fitted model keeps."""
         chosen = np.arange(len(self))[rows]  # positions, so that nothing is shared
         return Prepared(self.kernel, View(Side(self.view.take(chosen).points)))
+
+    def map_width(self) -> int | None:
+        """Return how many features an exact dense map of the kernel has; None: there is none."""
+        if not self.kernel.has_map():
+            return None
+        basis = self.view.side.basis(self.kernel)
+        return None if basis is None or basis.is_sparse else basis.width
+
+    def map_bands(self, X: Any = None, at_once: int = 1024) -> Iterator[tuple[slice, Any]]:
+        """Yield phi(x) of the training points, or of new ones, in bands of rows."""
+        basis = self.view.side.basis(self.kernel)
+        if basis is None:
+            raise KernelError(
+                sentence("map_bands", "the kernel must have a finite map", self.kernel)
+            )
+        points = self.points if X is None else self.kernel.admit(X)
+        start = 0
+        for block in points.blocks() if isinstance(points, RowBlocks) else (points,):
+            for first in range(0, len(block), at_once):
+                part = self.kernel.expand(block.take(slice(first, first + at_once)), basis)
+                yield slice(start, start + part.shape[0]), part
+                start += part.shape[0]
 
     def gram(self, X: Any = None, **options: Any) -> Gram:
         """Return K of the training points, or K(X, training points) for new ones."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from .. import _native
+from .. import _native, checks
 from ..checks import Array, KernelError
 from ..inputs import GRAM
 from ..kernels.base import Kernel
@@ -57,6 +60,21 @@ def tile(
     outs = [np.empty((len(left), len(right)), dtype=dtype) for _ in kernels]
     NativeTile(program, left, right, dtype).store(outs, monitor)
     return outs
+
+
+@contextlib.contextmanager
+def limited_threads(count: int | None, who: str) -> Iterator[None]:
+    """Use so many native threads inside; None: as many as before, -1: every processor."""
+    if count is None:
+        yield
+        return
+    before = _native.num_threads()
+    wanted = len(os.sched_getaffinity(0)) if count == -1 and sys.platform == "linux" else count
+    _native.set_num_threads(checks.whole(who, "n_jobs", wanted, least=1))
+    try:
+        yield
+    finally:
+        _native.set_num_threads(before)
 
 
 class NativeTile:

@@ -74,6 +74,12 @@ def _control_group() -> int | None:
         return None
 
 
+def limit_in_bytes(who: str, memory_limit: Any) -> int:
+    """Return the bytes that a limit stands for; "auto" is a share of the memory that is free."""
+    given = checks.memory_limit(who, memory_limit)
+    return int(available_memory() * SHARE) if given is None else given
+
+
 @dataclass(frozen=True)
 class Question:
     """What is to be planned; sizes in bytes."""
@@ -141,8 +147,7 @@ def make_plan(
     """Return the first kind that pays and fits; refuse if none does."""
     if isinstance(store, str):
         checks.one_of("gram", "store", store, ("half", "16 bit"))
-    given = checks.memory_limit("gram", memory_limit)
-    limit = int(available_memory() * SHARE) if given is None else given
+    limit = limit_in_bytes("gram", memory_limit)
     asked = Question(kernel, left, right, np.dtype(dtype).itemsize, limit, store)
     for kind in (_as_given, _by_features, _half_stored, _stored, _on_the_fly):
         plan = kind(asked)

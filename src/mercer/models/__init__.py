@@ -2,10 +2,15 @@
 
 from .base import Certificate, KernelEstimator
 from .prototype import KernelPrototypeClassifier, PrototypeCertificate
+from .ridge import KernelRidge, RidgeCertificate
+from .ridge_classifier import KernelRidgeClassifier
 
 __all__ = [
     "Certificate",
     "KernelEstimator",
     "KernelPrototypeClassifier",
+    "KernelRidge",
+    "KernelRidgeClassifier",
     "PrototypeCertificate",
+    "RidgeCertificate",
 ]

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, MultiOutputMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from .. import checks
-from ..checks import Array, InputError, sentence
+from ..checks import Array, InputError, InputTypeError, sentence
 from ..grams import Gram, Prepared, prepare
 from ..inputs import (
     GRAM,
@@ -51,9 +52,22 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
     # --- parameters -------------------------------------------------------------------------
 
     def _kernel(self) -> Kernel:
-        """Return the kernel value that the parameters stand for."""
+        """Return the kernel value that the parameters stand for.
+
+        gamma, degree and coef0 belong to kernels given by name, gamma also to the default one.
+        """
+        who = type(self).__name__
         extra = {k: getattr(self, k) for k in ("gamma", "degree", "coef0") if hasattr(self, k)}
-        return to_kernel(self.kernel, who=type(self).__name__, **extra)
+        if isinstance(self.kernel, str):
+            return to_kernel(self.kernel, who=who, **extra)
+        if self.kernel is None and extra.get("gamma") is not None:
+            return to_kernel("rbf", who=who, gamma=extra.pop("gamma"))
+        given = [k for k, v in extra.items() if v != {"gamma": None, "degree": 3, "coef0": 1}[k]]
+        if given:
+            must = f"{', '.join(given)} must be left out when kernel is not a name"
+            advice = "Give them to the kernel itself, such as Gaussian(gamma=0.1)."
+            raise InputError(sentence(who, must, f"kernel={checks.show(self.kernel)}", advice))
+        return to_kernel(self.kernel, who=who)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; kernel__… names make a new kernel, since kernels are values."""
@@ -112,6 +126,36 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
                 validate_data(self, X, skip_check_array=True, reset=reset)
         return points
 
+    def _check_targets(self, y: Any, n: int) -> tuple[Array, bool]:
+        """Return numbers to predict, one column an output, and whether y was 1-D."""
+        who = type(self).__name__
+        if y is None:
+            raise InputError(f"{who} requires y to be passed, but the target y is None.")
+        values = np.asarray(y)
+        if values.ndim == 2 and values.shape[1] == 1 and not isinstance(self, MultiOutputMixin):
+            values = column_or_1d(values, warn=True)
+        if values.ndim not in (1, 2) or values.shape[:1] != (n,):
+            must = f"y must have one row for each of the {n} points"
+            raise InputError(sentence(who, must, f"shape {values.shape}"))
+        try:
+            values = values.astype(np.float64)
+        except (TypeError, ValueError):
+            must = "y must hold real numbers"
+            raise InputTypeError(sentence(who, must, f"dtype {values.dtype}")) from None
+        checks.finite(who, values.reshape(n, -1), what="y")
+        return values.reshape(n, -1), values.ndim == 1
+
+    def _seed(self) -> int:
+        """Return the seed that random_state stands for; None is a fixed one."""
+        state = getattr(self, "random_state", None)
+        if state is None:
+            return 0
+        if isinstance(state, int | np.integer):
+            return checks.whole(type(self).__name__, "random_state", state, least=0)
+        if isinstance(state, np.random.Generator):
+            return int(state.integers(2**31))
+        return int(check_random_state(state).randint(2**31 - 1))
+
     def _check_labels(self, y: Any, n: int) -> tuple[Array, Array]:
         """Return the classes and the class number of every sample."""
         who = type(self).__name__
@@ -152,7 +196,10 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
     def _cross_gram(self, X: Any) -> Gram:
         """Return K(X, kept training points)."""
         points = self._check_predict(X)
-        return self._prepared.gram(points, memory_limit=self.memory_limit)
+        K = self._prepared.gram(points, memory_limit=self.memory_limit)
+        if K.plan.kind == "stored":  # one pass is all there is: nothing needs to be kept
+            K = self._prepared.gram(points, memory_limit=self.memory_limit, store=False)
+        return K
 
 
 def _check_gram(who: str, K: Array) -> None:

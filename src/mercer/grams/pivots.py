@@ -1,0 +1,93 @@
+"""Partial Cholesky factors from randomly chosen columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from ..checks import Array
+from .kinds import Gram
+
+AT_ONCE = 256  # pivots that are proposed together
+
+
+@dataclass(frozen=True)
+class PartialFactor:
+    """S K S ~ T' T from `rank` of its columns.
+
+    values: T, (rank, n). pivots: the columns that were used. remaining: the diagonal of the rest.
+    """
+
+    values: Array
+    pivots: Array
+    remaining: Array
+
+
+def partial_cholesky(
+    K: Gram, rank: int, random: np.random.Generator, roots: Array | None = None, dtype: Any = None
+) -> PartialFactor:
+    """Return a factor of K from randomly pivoted columns.
+
+    Pivots are drawn from the diagonal that remains; blocks of them are proposed at once and
+    accepted one by one, which gives the same law as drawing them singly.
+    roots: the factor is that of S K S with S = diag(roots). It ends early where nothing remains.
+
+    Epperly, Tropp, Webber, "Embrace rejection: kernel matrix approximation by accelerated randomly
+    pivoted Cholesky" (2024).
+    """
+    n = K.shape[0]
+    scale = np.ones(n) if roots is None else roots
+    kind = K.dtype if dtype is None else np.dtype(dtype)
+    remaining = np.maximum(K.diag() * scale**2, 0.0)
+    smallest = np.finfo(kind).eps * remaining.max(initial=0.0) * 10
+    T = np.empty((min(rank, n), n), dtype=kind)
+    pivots: list[int] = []
+    while len(pivots) < len(T) and (remaining > smallest).any():
+        filled = len(pivots)
+        proposed = _propose(remaining, min(AT_ONCE, 2 * (len(T) - filled)), smallest, random)
+        found = np.asarray(K.rows(proposed)) * scale * scale[proposed, None]
+        found -= T[:filled, proposed].T @ T[:filled]
+        accepted, lower = _accept(found[:, proposed], remaining[proposed], random)
+        accepted = accepted[: len(T) - filled]
+        lower = lower[: len(accepted), : len(accepted)]
+        new = T[filled : filled + len(accepted)]
+        new[:] = solve_triangular(lower, found[accepted], lower=True, check_finite=False)
+        remaining -= np.einsum("ij,ij->j", new, new, dtype=np.float64)
+        np.maximum(remaining, 0.0, out=remaining)
+        remaining[proposed[accepted]] = 0.0
+        pivots += proposed[accepted].tolist()
+    return PartialFactor(T[: len(pivots)], np.array(pivots, dtype=np.intp), remaining)
+
+
+def _propose(remaining: Array, count: int, smallest: float, random: np.random.Generator) -> Array:
+    """Draw points by what remains of their diagonal, each kept once, in the order of drawing."""
+    weights = np.where(remaining > smallest, remaining, 0.0)
+    drawn = random.choice(len(weights), size=count, p=weights / weights.sum())
+    _, first = np.unique(drawn, return_index=True)
+    return np.asarray(drawn[np.sort(first)])
+
+
+def _accept(H: Array, before: Array, random: np.random.Generator) -> tuple[Array, Array]:
+    """Accept each proposed pivot with the chance that is left of it; return them and their factor.
+
+    H: what remains of K between the proposed points.
+    """
+    H = H.astype(np.float64)
+    lower = np.zeros_like(H)
+    chances = random.random(len(H)) * before
+    accepted: list[int] = []
+    for i in range(len(H)):
+        k = len(accepted)
+        row = lower[i, :k]
+        left = H[i, i] - row @ row
+        if left <= chances[i] or left <= 0:
+            continue
+        rest = lower[i + 1 :, :k]
+        lower[i, k] = root = np.sqrt(left)
+        lower[i + 1 :, k] = (H[i + 1 :, i] - rest @ row) / root
+        accepted.append(i)
+    found = np.array(accepted, dtype=np.intp)
+    return found, lower[found][:, : len(found)]

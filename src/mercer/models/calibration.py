@@ -1,0 +1,49 @@
+"""Probabilities from scores, by the scores that models give points they have not seen."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit, softmax
+
+from ..checks import Array
+
+STEEPEST = 1e12  # slope, in units of the scores, at which probabilities are 0 and 1
+
+
+def fit_slope(scores: Array, codes: Array, weight: Array | None) -> float:
+    """Return the slope t > 0 that makes the classes most likely.
+
+    Binary scores, a vector: P(second class) = 1 / (1 + exp(-t s)). Otherwise one column a class:
+    P(c) ~ exp(t s_c). There is no offset, so that the likeliest class is the one predicted. A small
+    chance is left to the other classes, so that the slope is finite where all are right.
+
+    Guo, Pleiss, Sun, Weinberger, "On calibration of modern neural networks" (2017).
+    """
+    weights = np.ones(len(codes)) if weight is None else weight
+    columns = np.column_stack([-scores / 2, scores / 2]) if scores.ndim == 1 else scores
+    scale = float(np.sqrt(np.average((columns**2).mean(axis=1), weights=weights)))
+    if not (scale > 0 and np.isfinite(scale)):
+        return 1.0
+    columns = columns / scale
+    others = 1.0 / (weights.sum() + 2.0)
+    wanted = np.full(columns.shape, others / (columns.shape[1] - 1))
+    wanted[np.arange(len(codes)), codes] = 1 - others
+
+    def derivative(slope: float) -> float:
+        excess = softmax(slope * columns, axis=1) - wanted
+        return float(weights @ (excess * columns).sum(axis=1))
+
+    low, high = 0.0, 1.0
+    while derivative(high) < 0 and high < STEEPEST:
+        low, high = high, 2 * high
+    if derivative(low) >= 0 or derivative(high) <= 0:  # scores that say nothing, or everything
+        return (1e-3 if derivative(low) >= 0 else high) / scale
+    return float(brentq(derivative, low, high, xtol=1e-12)) / scale
+
+
+def probabilities(scores: Array, slope: float) -> Array:
+    """Return one column a class; see `fit_slope`."""
+    if scores.ndim == 1:
+        return np.column_stack([expit(-slope * scores), expit(slope * scores)])
+    return np.asarray(softmax(slope * scores, axis=1))

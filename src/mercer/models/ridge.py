@@ -1,0 +1,264 @@
+"""Kernel ridge regression."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from .. import checks
+from ..checks import Array, InputError, sentence
+from ..grams import Prepared, limited_threads
+from ..inputs import Input
+from ..monitor import Monitor, to_stderr
+from ..solvers import RidgeProblem
+from .base import Certificate, KernelEstimator
+from .posterior import Posterior
+from .ridge_fit import SOLVERS, Fitted, RidgeFit, Settings
+
+
+@dataclass(frozen=True)
+class RidgeCertificate(Certificate):
+    """How far a ridge fit is from its optimum.
+
+    status: "exact", "converged", or why not. solver: the way it was solved.
+    residual: the largest relative residual of an output, in double precision; it is to be below
+    `tol`. objective_gap: the objective is at most this far above its minimum.
+    error_bound: no prediction is further than this from that of the exact solution, where k(x, x)
+    is at most its largest value in training. rank: of the preconditioner or the feature space.
+    """
+
+    solver: str
+    residual: float
+    tol: float
+    objective_gap: float
+    error_bound: float
+    iterations: int
+    rank: int
+
+
+class RidgeEstimator(KernelEstimator):
+    """What kernel ridge models share: parameters, the solution, the scores of new points."""
+
+    alpha: Any
+    fit_intercept: bool
+    solver: str
+    n_centers: Any
+    tol: float
+    max_iter: Any
+    time_limit: Any
+    callback: Any
+    n_jobs: Any
+    random_state: Any
+    verbose: Any
+    intercept_: Any
+
+    def _alphas(self, outputs: int) -> Array:
+        """Return one alpha for each output."""
+        who = type(self).__name__
+        if np.ndim(self.alpha) == 0:
+            return np.full(outputs, checks.number(who, "alpha", self.alpha, least=0))
+        found = checks.vector(who, "alpha", self.alpha, outputs)
+        if np.any(found < 0):
+            raise InputError(sentence(who, "alpha must be at least 0", f"{found.min():g}"))
+        return found
+
+    def _settings(self) -> Settings:
+        who = type(self).__name__
+        centers = self.n_centers
+        limit = self.time_limit
+        return Settings(
+            who,
+            checks.one_of(who, "solver", self.solver, SOLVERS),
+            checks.number(who, "tol", self.tol, above=0),
+            1000
+            if self.max_iter is None
+            else checks.whole(who, "max_iter", self.max_iter, least=1),
+            None if centers is None else checks.whole(who, "n_centers", centers, least=1),
+            self.memory_limit,
+            None if limit is None else checks.number(who, "time_limit", limit, above=0),
+            self._seed(),
+        )
+
+    def _solve(
+        self, points: Input, targets: Array, weight: Array | None, leave_one_out: bool = False
+    ) -> Fitted:
+        """Fit the targets, one column an output, and keep what predictions need."""
+        start = time.perf_counter()
+        settings, who = self._settings(), type(self).__name__
+        progress = to_stderr(who) if self.verbose else None
+        monitor = Monitor(settings.time_limit, progress, self.callback)
+        prepared = self._prepare(points, weight)
+        rows = np.arange(len(points))
+        if weight is not None and not weight.all():  # a point without weight has no say
+            rows = np.flatnonzero(weight)
+            prepared, targets, weight = prepared.take(rows), targets[rows], weight[rows]
+        alphas = self._alphas(targets.shape[1])
+        problem = RidgeProblem(targets, alphas, weight, bool(self.fit_intercept))
+        with limited_threads(self.n_jobs, who):
+            fitted = RidgeFit(prepared, problem, settings, monitor).run(leave_one_out)
+            self._store(fitted, problem, prepared, rows)
+            self._certify(fitted, prepared, settings.tol, time.perf_counter() - start)
+        return fitted
+
+    def _store(
+        self, fitted: Fitted, problem: RidgeProblem, prepared: Prepared, rows: Array
+    ) -> None:
+        found = fitted.solution
+        self.intercept_ = found.intercept
+        self.n_iter_ = max(found.iterations, 1)
+        self._prepared = prepared
+        self._posterior = Posterior(fitted.way, problem, found)
+        if fitted.way == "primal":
+            # The map needs to know the columns of the points only, which any of them shows.
+            self.coef_ = found.coefficients
+            weight = problem.roots**2
+            self.dual_coef_ = weight * found.keep["errors"] / problem.alpha
+            self.support_ = rows
+            self._keep(np.arange(1))
+        else:
+            if hasattr(self, "coef_"):
+                del self.coef_
+            self.dual_coef_ = found.coefficients
+            self.support_ = rows[fitted.centres]
+            self._keep(fitted.centres)
+
+    def _certify(self, fitted: Fitted, prepared: Prepared, tol: float, seconds: float) -> None:
+        found = fitted.solution
+        largest = float(np.sqrt(max(prepared.kernel.diag(prepared.points).max(), 0.0)))
+        self.certificate_ = RidgeCertificate(
+            found.status,
+            fitted.plan,
+            fitted.entries,
+            fitted.bytes,
+            seconds,
+            fitted.way,
+            found.residual,
+            tol,
+            found.gap,
+            found.bound * largest + found.offset,
+            found.iterations,
+            found.rank,
+        )
+        if found.advice:
+            must = f"the relative residual must reach tol = {tol:g}"
+            got = f"{found.residual:.2g} ({found.status}, {found.iterations} iterations)"
+            text = sentence(type(self).__name__, must, got, found.advice)
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+
+    def _scores(self, X: Any) -> Array:
+        """Return f(x) + b of every x, one column an output."""
+        if hasattr(self, "coef_"):
+            points = self._check_predict(X)
+            scores = np.empty((len(points), self.coef_.shape[1]))
+            for rows, features in self._prepared.map_bands(points):
+                scores[rows] = features @ self.coef_
+        else:
+            scores = self._cross_gram(X) @ self.dual_coef_
+        return np.asarray(scores + self.intercept_)
+
+
+class KernelRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ignore[misc]
+    """Regression with a squared loss and a squared norm in feature space.
+
+    min over f, b of sum_i w_i (y_i - f(x_i) - b)**2 + alpha ||f||**2 with f = sum_i a_i k(x_i, .):
+    a = (K + alpha W**-1)**-1 (y - b). The lectures' n lambda is alpha.
+
+    Parameters
+    ----------
+    alpha : a number, or one for each output; what is added to the diagonal of K
+    kernel : None (Gaussian), a kernel, a scikit-learn kernel name, "precomputed" or fn(X, Y)
+    gamma, degree, coef0 : of a kernel given by its scikit-learn name
+    fit_intercept : whether there is an offset b that is not penalised
+    solver : "auto" chooses by size and memory; "primal" (exact feature map), "cholesky",
+        "cg" (conjugate gradients on the whole kernel), "nystrom" (functions of `n_centers` points)
+    n_centers : of "nystrom"; None is 10 sqrt(n)
+    tol : the relative residual to reach
+    max_iter : of conjugate gradients; None is 1000
+    memory_limit : "auto", bytes or a text such as "2GB": what the fit may allocate
+    time_limit : seconds after which the best solution so far is returned, with a warning
+    callback : called after each iteration with its record; returning True stops the fit
+    n_jobs : threads; None is all that are allowed
+    random_state : of the preconditioner and the centres; None is a fixed one
+    verbose : whether to show progress on stderr
+
+    Attributes
+    ----------
+    dual_coef_ (one row a point of `support_`), intercept_, support_, kernel_ (resolved), n_iter_,
+    certificate_; coef_ with a primal solution: f(x) = phi(x) . coef_
+
+    References
+    ----------
+    Saunders, Gammerman, Vovk, "Ridge regression learning algorithm in dual variables" (1998).
+    """
+
+    def __init__(
+        self,
+        alpha: Any = 1.0,
+        *,
+        kernel: Any = None,
+        gamma: Any = None,
+        degree: Any = 3,
+        coef0: Any = 1,
+        fit_intercept: bool = False,
+        solver: str = "auto",
+        n_centers: Any = None,
+        tol: float = 1e-6,
+        max_iter: Any = None,
+        memory_limit: Any = "auto",
+        time_limit: Any = None,
+        callback: Any = None,
+        n_jobs: Any = None,
+        random_state: Any = None,
+        verbose: Any = False,
+    ) -> None:
+        self.alpha = alpha
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.n_centers = n_centers
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_limit = memory_limit
+        self.time_limit = time_limit
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the function; zero weights leave points out."""
+        points = self._check_fit(X)
+        targets, self._flat = self._check_targets(y, len(points))
+        weight = checks.sample_weight(type(self).__name__, sample_weight, len(points))
+        self._solve(points, targets, weight)
+        if self._flat:
+            self.dual_coef_ = self.dual_coef_[:, 0]
+            self.intercept_ = float(self.intercept_[0])
+        return self
+
+    def _scores(self, X: Any) -> Array:
+        scores = super()._scores(X)
+        return scores[:, None] if scores.ndim == 1 else scores
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return f(x) + b; with return_std also the standard deviation of f(x) + b.
+
+        The latter is that of a Gaussian process with the kernel as covariance and noise of
+        variance alpha / w_i: one number a point, or one an output where alphas differ.
+        """
+        scores = self._scores(X)
+        values = scores[:, 0] if self._flat else scores
+        if not return_std:
+            return values
+        return values, self._posterior.deviation(
+            self._check_predict(X), self._prepared, self._settings()
+        )

@@ -1,0 +1,181 @@
+"""Classification by kernel ridge regression."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import type_of_target
+
+from .. import checks
+from ..checks import Array, InputError, sentence
+from .calibration import fit_slope, probabilities
+from .ridge import RidgeEstimator
+
+
+def _has_probability(model: Any) -> bool:
+    return bool(model.probability)
+
+
+class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
+    """Classes as numbers to regress on, and back."""
+
+    probability: bool
+    class_weight: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _encode(self, y: Any, n: int, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+        """Return targets of -1 and 1, the class of every sample (labels: the indicators), weights.
+
+        Two classes have one column; more have one each, as have several labels.
+        """
+        who = type(self).__name__
+        weight = checks.sample_weight(who, sample_weight, n)
+        self._multilabel = y is not None and type_of_target(y) == "multilabel-indicator"
+        if self._multilabel:
+            codes = self._check_indicators(y, n)
+            self.classes_ = np.arange(codes.shape[1])
+            targets = 2.0 * codes - 1.0
+        else:
+            self.classes_, codes = self._check_labels(y, n)
+            targets = np.where(codes[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
+            targets = targets[:, 1:] if len(self.classes_) == 2 else targets
+        if self.class_weight is not None:
+            classes = codes if self._multilabel else self.classes_[codes]
+            factor = compute_sample_weight(self.class_weight, classes)
+            weight = factor if weight is None else weight * factor
+        self._check_weights(codes, weight)
+        return targets, codes, weight
+
+    def _check_indicators(self, y: Any, n: int) -> Array:
+        codes = np.asarray(y.toarray() if hasattr(y, "toarray") else y).astype(int)
+        if len(codes) != n:
+            raise InputError(sentence(type(self).__name__, f"y must have {n} rows", len(codes)))
+        return codes
+
+    def _check_weights(self, codes: Array, weight: Array | None) -> None:
+        """Refuse weights that leave only one class."""
+        if weight is None or self._multilabel:
+            return
+        left = np.unique(codes[weight > 0])
+        if len(left) < 2:
+            must = "at least two classes must have a sample with a positive weight"
+            got = f"{len(left)} class with one"
+            raise InputError(sentence(type(self).__name__, must, got))
+
+    def decision_function(self, X: Any) -> Array:
+        """Return f(x) + b: positive for `classes_[1]`, or one column a class or label."""
+        scores = self._scores(X)
+        binary = not self._multilabel and len(self.classes_) == 2
+        return np.asarray(scores[:, 0] if binary else scores)
+
+    def predict(self, X: Any) -> Array:
+        """Return the class with the largest score, or the labels with positive ones."""
+        scores = self.decision_function(X)
+        if self._multilabel:
+            return np.asarray((scores > 0).astype(int))
+        chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[chosen])
+
+    def _calibrate(self, targets: Array, errors: Array, codes: Array, weight: Array | None) -> None:
+        """Find the slopes from the scores of the models that leave out one point each."""
+        scores = targets - errors
+        if self._multilabel:
+            pairs = zip(scores.T, codes.T, strict=True)
+            self.slopes_ = np.array([fit_slope(s, c, weight) for s, c in pairs])
+        else:
+            scores = scores[:, 0] if scores.shape[1] == 1 else scores
+            self.slopes_ = np.array([fit_slope(scores, codes, weight)])
+
+    @available_if(_has_probability)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of every class (or label), largest for the one predicted.
+
+        The slope from scores to probabilities is the likeliest one for the leave-one-out scores of
+        the training points.
+        """
+        scores = self.decision_function(X)
+        if self._multilabel:
+            return np.asarray(expit(scores * self.slopes_))
+        return probabilities(scores, float(self.slopes_[0]))
+
+
+class KernelRidgeClassifier(LabelledRidge):
+    """Classification by regression on -1 and 1, with the solvers of `KernelRidge`.
+
+    One output for two classes, one for each class or label otherwise; the class with the largest
+    score wins. Probabilities are calibrated on leave-one-out scores, in closed form; above 12,000
+    points on those of a Nyström model of the same problem.
+
+    Parameters
+    ----------
+    alpha, kernel, fit_intercept, solver, n_centers, tol, max_iter, memory_limit, time_limit,
+    callback, n_jobs, random_state, verbose : as in `KernelRidge`
+    class_weight : None, "balanced" or a weight for each class
+    probability : whether to calibrate `predict_proba`, which costs as much again as a Cholesky fit
+
+    Attributes
+    ----------
+    classes_, dual_coef_ (points of `support_`, outputs), intercept_, support_, kernel_ (resolved),
+    slopes_ (of the probabilities), n_iter_, certificate_
+
+    References
+    ----------
+    Rifkin, Yeo, Poggio, "Regularized least-squares classification" (2003).
+    """
+
+    def __init__(
+        self,
+        alpha: Any = 1.0,
+        *,
+        kernel: Any = None,
+        fit_intercept: bool = False,
+        class_weight: Any = None,
+        probability: bool = True,
+        solver: str = "auto",
+        n_centers: Any = None,
+        tol: float = 1e-6,
+        max_iter: Any = None,
+        memory_limit: Any = "auto",
+        time_limit: Any = None,
+        callback: Any = None,
+        n_jobs: Any = None,
+        random_state: Any = None,
+        verbose: Any = False,
+    ) -> None:
+        self.alpha = alpha
+        self.kernel = kernel
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.probability = probability
+        self.solver = solver
+        self.n_centers = n_centers
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_limit = memory_limit
+        self.time_limit = time_limit
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find one function for each output."""
+        points = self._check_fit(X)
+        targets, codes, weight = self._encode(y, len(points), sample_weight)
+        fitted = self._solve(points, targets, weight, leave_one_out=self.probability)
+        if self.probability:
+            used = slice(None) if weight is None else weight > 0
+            errors = fitted.solution.keep.get("leave_one_out", np.zeros_like(targets[used]))
+            part = None if weight is None else weight[used]
+            self._calibrate(targets[used], errors, codes[used], part)
+        return self

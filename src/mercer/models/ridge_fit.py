@@ -1,0 +1,300 @@
+"""Which way a kernel ridge problem is solved, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from ..checks import Array, InputError, KernelError, MemoryLimitError, bytes_text, sentence
+from ..grams import Gram, Prepared, limit_in_bytes, partial_cholesky
+from ..inputs import Matrix, RowBlocks
+from ..monitor import Monitor
+from ..solvers import (
+    Cholesky,
+    ConjugateGradients,
+    FeatureRidge,
+    NotPositiveDefinite,
+    Nystrom,
+    RidgeProblem,
+    Solution,
+)
+from ..solvers.nystrom import DIRECT, independent
+
+SOLVERS = ("auto", "primal", "cholesky", "cg", "nystrom")
+CHOLESKY_ROWS = 12_000
+RANK_WORK = 6.7  # products with K that the preconditioner may cost
+RANK_MOST = 5000
+PASS_SECONDS = 60  # of one product with K computed anew; beyond, few centres do better
+CENTRES_MOST = 10_000
+CANDIDATES = 20  # points for each centre among which the centres are chosen
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to solve, as the estimators' parameters say."""
+
+    who: str
+    solver: str
+    tol: float
+    max_iter: int
+    n_centers: int | None
+    memory_limit: Any
+    time_limit: float | None
+    seed: int
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What came out.
+
+    way: "primal", "cholesky", "cg" or "nystrom". centres: which points the coefficients belong to.
+    """
+
+    way: str
+    plan: str
+    solution: Solution
+    centres: Array
+    bytes: int
+    entries: int
+
+
+class RidgeFit:
+    """Chooses the way, makes the Gram matrices and runs the solver."""
+
+    def __init__(
+        self, prepared: Prepared, problem: RidgeProblem, settings: Settings, monitor: Monitor
+    ) -> None:
+        self.prepared, self.problem = prepared, problem
+        self.settings, self.monitor = settings, monitor
+        self.n, self.outputs = problem.targets.shape
+        self.limit = limit_in_bytes(settings.who, settings.memory_limit)
+        self.itemsize = prepared.view.dtype.itemsize
+
+    def run(self, leave_one_out: bool = False) -> Fitted:
+        """Return the solution; `leave_one_out`: its `keep` holds the errors of points left out."""
+        way, reason = self._choose()
+        try:
+            fitted: Fitted = getattr(self, f"_by_{way}")(reason, leave_one_out)
+        except NotPositiveDefinite:
+            raise self._refusal() from None
+        return fitted
+
+    # --- the choice -------------------------------------------------------------------------
+
+    def _choose(self) -> tuple[str, str]:
+        asked = self.settings.solver
+        width = self.prepared.map_width()
+        if asked == "primal" and width is None:
+            must = "solver='primal' needs a kernel with a finite feature map"
+            raise KernelError(
+                sentence(self.settings.who, must, repr(self.prepared.kernel), "Use solver='auto'.")
+            )
+        if asked == "cholesky" and self._cholesky_bytes() > self.limit:
+            need, limit = bytes_text(self._cholesky_bytes()), bytes_text(self.limit)
+            raise MemoryLimitError(
+                f"{self.settings.who}: a Cholesky factor of {self.n} points must fit memory_limit; "
+                f"it needs {need}, the limit is {limit}. Raise it, or use solver='auto'."
+            )
+        if asked != "auto":
+            return asked, "as asked"
+        if width is not None and width < self.n and self._primal_bytes(width) <= self.limit:
+            return "primal", f"an exact map with {width} features is smaller than {self.n} points"
+        if isinstance(self.prepared.points, RowBlocks):
+            return "nystrom", "the points arrive in blocks"
+        if self.n <= CHOLESKY_ROWS and self._cholesky_bytes() <= self.limit and self._in_time():
+            return "cholesky", f"{self.n} points, at most {CHOLESKY_ROWS}"
+        return "cg", ""
+
+    def _in_time(self) -> bool:
+        limit = self.settings.time_limit
+        return limit is None or self.n**3 / 3 / 2e10 < limit / 3
+
+    def _primal_bytes(self, width: int) -> int:
+        return width * width * 8 * 3 + 2 * 1024 * width * 8
+
+    def _cholesky_bytes(self) -> int:
+        factor = 8 if self.n < 2000 or self.itemsize == 4 else 12
+        return int(self.n * self.n * (self.itemsize + factor) // 2 + self._vectors())
+
+    def _vectors(self) -> int:
+        """What conjugate gradients keep beside K: some ten arrays of the size of the targets."""
+        return int(10 * self.n * (self.outputs + 1) * 8)
+
+    def _pass_seconds(self) -> float:
+        """A rough estimate of one product with K computed anew, on two cores."""
+        points = self.prepared.points
+        columns = points.n_columns if isinstance(points, Matrix) else 1000
+        return float(self.n**2 * (0.3 + 0.006 * columns) * 1e-9 * (self.itemsize / 4))
+
+    # --- the ways ---------------------------------------------------------------------------
+
+    def _by_primal(self, reason: str, leave_one_out: bool) -> Fitted:
+        ridge = FeatureRidge(self.prepared.map_bands, self.problem, self.monitor)
+        found = ridge.solve(self.settings.tol)
+        if leave_one_out:
+            found.keep["leave_one_out"] = ridge.leave_one_out(found.keep["errors"])
+        width = len(found.coefficients)
+        plan = f"primal: {reason}"
+        return Fitted("primal", plan, found, np.arange(0), self._primal_bytes(width), 0)
+
+    def _by_cholesky(self, reason: str, leave_one_out: bool) -> Fitted:
+        K = self._whole(self.limit - self._cholesky_bytes() + self.n * self.n * self.itemsize)
+        solver = Cholesky(self.settings.tol, leave_one_out)
+        found = solver.solve(K, self.problem, self.monitor)
+        plan = f"Cholesky factor, K {K.plan.kind}: {reason}"
+        return Fitted("cholesky", plan, found, np.arange(self.n), self._cholesky_bytes(), self.n**2)
+
+    def _whole(self, limit: int, **options: Any) -> Gram:
+        """Return K of all points, kept from the first pass on where half of it is kept."""
+        options |= {"memory_limit": max(limit, 1), "monitor": self.monitor}
+        K = self.prepared.gram(**options)
+        if K.plan.kind == "half stored":
+            K = self.prepared.gram(store="half", **options)
+        return K
+
+    def _by_cg(self, reason: str, leave_one_out: bool) -> Fitted:
+        rank = self._rank(self.outputs)
+        reserve = self._vectors() + (rank + 1024) * self.n * 4
+        K, exact, why = self._stored(self.limit - reserve)
+        if K is None:
+            rank = self._rank(round(self._pass_seconds() / (self.n**2 * 2e-11)))
+            reserve = self._vectors() + (rank + 1024) * self.n * 4
+            K = self.prepared.gram(
+                memory_limit=max(self.limit - reserve, 1), monitor=self.monitor, store=False
+            )
+            if self.settings.solver == "auto" and self._too_slow(K):
+                return self._by_nystrom(
+                    f"K does not fit {bytes_text(self.limit)} and one pass over it would take "
+                    f"{self._pass_seconds():.0f} s",
+                    leave_one_out,
+                )
+            why = f"K does not fit {bytes_text(self.limit)} and is computed anew in every pass"
+        solver = ConjugateGradients(
+            self.settings.tol, self.settings.max_iter, rank, self.settings.seed
+        )
+        found = solver.solve(K, self.problem, self.monitor, exact)
+        if leave_one_out:
+            found.keep["leave_one_out"] = self._smaller_model()
+        plan = f"conjugate gradients, K {K.plan.kind}: {reason or why}"
+        if reason:
+            plan += f" ({why})"
+        passes = 1 if K.plan.kind != "on the fly" else found.iterations + 1
+        return Fitted(
+            "cg", plan, found, np.arange(self.n), K.plan.bytes + reserve, passes * self.n**2
+        )
+
+    def _rank(self, columns: int) -> int:
+        """Return the rank of a preconditioner that costs a few products with `columns` columns."""
+        rank = int((RANK_WORK * self.n * max(columns, 3)) ** 0.5)
+        fits = (self.limit // 3) // (4 * self.n)
+        return int(max(1, min(rank, RANK_MOST, self.n // 4 + 1, fits)))
+
+    def _stored(self, limit: int) -> tuple[Gram | None, Gram | None, str]:
+        """Return K as it fits, the matrix to refine against where digits were dropped, and why."""
+        K: Gram
+        try:
+            K = self._whole(limit)
+        except MemoryLimitError:
+            return None, None, ""
+        if K.plan.kind != "on the fly":
+            return K, None, K.plan.reason
+        tries: list[dict[str, Any]] = [{"store": "half", "dtype": np.float32}, {"store": "16 bit"}]
+        if self.itemsize == 8:
+            tries[1]["dtype"] = np.float32
+        for options in tries[0 if self.itemsize == 8 else 1 :]:
+            try:
+                K = self.prepared.gram(memory_limit=limit, monitor=self.monitor, **options)
+            except (MemoryLimitError, KernelError):
+                continue
+            exact = self.prepared.gram(memory_limit=limit, store=False, monitor=self.monitor)
+            digits = "16 bits" if options["store"] == "16 bit" else "32 bits"
+            return K, exact, f"{K.plan.reason}; {digits} a number, refined with exact passes"
+        return None, None, ""
+
+    def _too_slow(self, K: Gram) -> bool:
+        seconds = self._pass_seconds()
+        limit = self.settings.time_limit
+        return seconds > PASS_SECONDS or (limit is not None and 25 * seconds > limit)
+
+    def _by_nystrom(self, reason: str, leave_one_out: bool) -> Fitted:
+        wanted = self.settings.n_centers or min(max(int(10 * self.n**0.5), 100), CENTRES_MOST)
+        count = min(wanted, self.n, int((self.limit / 40) ** 0.5))
+        chosen = self._centres(count)
+        chosen, lower = self._independent(chosen)
+        few = self.prepared.take(chosen)
+        count = len(chosen)
+        own = 24 * count * count + self._vectors()
+        cross = self._cross(few, self.limit - own)
+        direct = leave_one_out and count <= DIRECT
+        solver = Nystrom(self.settings.tol, self.settings.max_iter, direct)
+        found = solver.solve(cross, lower, self.problem, self.monitor)
+        if leave_one_out and not direct:
+            found.keep["leave_one_out"] = self._smaller_model()
+        plan = f"Nyström with {count} centres, K(x, z) {cross.plan.kind}: {reason}"
+        passes = 1 if cross.plan.kind == "stored" else max(found.iterations, 1) + 1
+        size = self.n * count
+        return Fitted("nystrom", plan, found, chosen, cross.plan.bytes + own, passes * size)
+
+    def _cross(self, few: Prepared, limit: int) -> Gram:
+        options: dict[str, Any] = {"memory_limit": max(limit, 1), "monitor": self.monitor}
+        points = self.prepared.points
+        K = few.gram(points, **options)
+        if K.plan.kind == "on the fly" and self.itemsize == 8:
+            single = few.gram(points, dtype=np.float32, **options)
+            K = single if single.plan.kind == "stored" else K
+        return K
+
+    def _centres(self, count: int) -> Array:
+        """Choose points: well spread by pivoting where they are few, at random where many."""
+        random = np.random.default_rng(self.settings.seed)
+        candidates = min(self.n, CANDIDATES * count)
+        chosen = np.sort(random.choice(self.n, candidates, replace=False))
+        if count > DIRECT or count == self.n:
+            return np.sort(random.permutation(chosen)[:count])
+        some = self.prepared.take(chosen)
+        K = some.gram(store=False, monitor=self.monitor)
+        return np.sort(chosen[partial_cholesky(K, count, random).pivots])
+
+    def _independent(self, chosen: Array) -> tuple[Array, Array]:
+        """Leave out centres that the others span; return the rest and the factor of their K."""
+        K = self.prepared.take(chosen).gram(dtype=np.float64, store=False).dense()
+        kept, lower = independent(K, float(np.finfo(self.prepared.view.dtype).eps))
+        if len(kept) == 0:
+            raise NotPositiveDefinite
+        return chosen[kept], lower
+
+    def _smaller_model(self) -> Array:
+        """Return the errors left out of a Nyström model of the same problem."""
+        settings = replace(self.settings, n_centers=min(DIRECT, max(int(10 * self.n**0.5), 100)))
+        fit = RidgeFit(self.prepared, self.problem, settings, self.monitor)
+        return np.asarray(fit._by_nystrom("", True).solution.keep["leave_one_out"])
+
+    # --- refusal ----------------------------------------------------------------------------
+
+    def _refusal(self) -> InputError:
+        """Say that K + alpha I is not positive definite, and from which alpha on it is."""
+        K = self.prepared.gram(dtype=np.float64, store=False)
+        roots = self.problem.roots
+        if self.n <= 2000:
+            values = np.linalg.eigvalsh(K.dense() * roots * roots[:, 0])
+        else:
+            shape = (self.n, self.n)
+            operator = LinearOperator(
+                shape, lambda v: roots[:, 0] * (K @ (roots[:, 0] * v.ravel()))
+            )
+            values = np.sort(eigsh(operator, 2, which="BE", return_eigenvectors=False))
+        least = max(-values[0], 0.0) + 10 * self.n * np.finfo(np.float64).eps * values[-1]
+        if self.itemsize == 4:
+            least += self.n * np.finfo(np.float32).eps * float(K.diag().max())
+        return InputError(
+            sentence(
+                self.settings.who,
+                "K + alpha I must be positive definite",
+                f"alpha = {self.problem.alpha.min():g} and eigenvalues of K from {values[0]:.2g} "
+                f"to {values[-1]:.2g}",
+                f"The smallest alpha that works here is about {least:.2g}.",
+            )
+        )

@@ -1,0 +1,131 @@
+"""Conjugate gradients for several right sides at once, which share their search directions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, cholesky
+
+from ..checks import Array
+from ..monitor import Monitor, Stopped
+from .cholesky import NotPositiveDefinite
+
+Operator = Callable[[Array], Array]
+
+DEPENDENT = 1e-13  # squared length at which a direction counts as a combination of the others
+
+
+@dataclass
+class System:
+    """(A + alpha I) X = B; targets: the residual norm at which each column is solved."""
+
+    alpha: float
+    right: Array
+    targets: Array
+    precondition: Operator
+    X: Array = field(init=False)
+
+    def start(self) -> None:
+        self.X = np.zeros_like(self.right)
+        self._set_residual(self.right, np.eye(self.right.shape[1]), np.zeros((0, 0)))
+
+    def _set_residual(self, R: Array, rho: Array, S: Array) -> None:
+        """Write the residual as Q rho with Q' M**-1 Q = I and take the new directions."""
+        W = self.precondition(R)
+        values, vectors = np.linalg.eigh(_symmetric(R.T @ W))
+        kept = values > DEPENDENT * max(values[-1], 0.0) if len(values) else values > 0
+        scale = vectors[:, kept] / np.sqrt(values[kept])
+        zeta = (vectors[:, kept] * np.sqrt(values[kept])).T
+        self.Q, self.rho = R @ scale, zeta @ rho
+        self.S = W @ scale
+        if len(S):
+            self.S += S @ zeta.T
+
+    def norms(self) -> Array:
+        """Return the length of each column of the residual."""
+        return np.asarray(np.linalg.norm(self.Q @ self.rho, axis=0))
+
+    @property
+    def solved(self) -> bool:
+        return bool(np.all(self.norms() <= self.targets))
+
+    def step(self, applied: Array) -> None:
+        """Move along S; given: applied = A S."""
+        Z = applied + self.alpha * self.S
+        try:
+            curvature = cho_factor(_symmetric(self.S.T @ Z), check_finite=False)
+        except np.linalg.LinAlgError:
+            raise NotPositiveDefinite from None
+        self.X += self.S @ cho_solve(curvature, self.rho, check_finite=False)
+        left = cho_solve(curvature, np.eye(self.S.shape[1]), check_finite=False)
+        self._set_residual(self.Q - Z @ left, self.rho, self.S)
+
+
+def _symmetric(matrix: Array) -> Array:
+    return np.asarray((matrix + matrix.T) / 2)
+
+
+def conjugate_gradients(
+    apply: Operator, systems: Sequence[System], max_iter: int, monitor: Monitor, done: int = 0
+) -> tuple[int, str]:
+    """Solve systems that share A, with one product of A and all directions in each iteration.
+
+    Returns the iterations made and "converged", "iteration limit", or why it was stopped; the
+    solutions are in the systems. done: iterations that were made before.
+
+    Dubrulle, "Retooling the method of block conjugate gradients" (2001).
+    """
+    for system in systems:
+        system.start()
+    for iteration in range(done, max_iter):
+        active = [system for system in systems if not system.solved]
+        if not active:
+            return iteration, "converged"
+        try:
+            applied = apply(np.hstack([system.S for system in active]))
+        except Stopped as stop:
+            return iteration, stop.reason
+        cuts = np.cumsum([system.S.shape[1] for system in active])[:-1]
+        for system, part in zip(active, np.split(applied, cuts, axis=1), strict=True):
+            system.step(part)
+        try:
+            monitor.iteration({"iteration": iteration + 1, "residual": _worst(active)})
+        except Stopped as stop:
+            return iteration + 1, stop.reason
+    solved = all(system.solved for system in systems)
+    return max_iter, "converged" if solved else "iteration limit"
+
+
+def _worst(systems: Sequence[System]) -> float:
+    """Return the largest residual, relative to its right side."""
+    found = [s.norms() / np.maximum(np.linalg.norm(s.right, axis=0), 1e-300) for s in systems]
+    return float(max(norms.max() for norms in found))
+
+
+class LowRankPreconditioner:
+    """M**-1 = (T' T + alpha I)**-1, by Woodbury's identity.
+
+    T: (rank, n), from a partial Cholesky factor of A.
+    """
+
+    def __init__(self, T: Array) -> None:
+        self.T = T
+        self.inner = (T @ T.T).astype(np.float64)
+
+    def at(self, alpha: float) -> Operator:
+        """Return r -> M**-1 r."""
+        rank = len(self.T)
+        if rank == 0:
+            return lambda R: R / alpha
+        shifted = self.inner + alpha * np.eye(rank)
+        floor = 10 * rank * np.finfo(self.T.dtype).eps * float(np.trace(self.inner)) / rank
+        shifted[np.diag_indices(rank)] += max(0.0, floor - alpha)
+        factor = cholesky(shifted, lower=True, check_finite=False)
+
+        def apply(R: Array) -> Array:
+            inside = cho_solve((factor, True), self.T @ R.astype(self.T.dtype), check_finite=False)
+            return np.asarray((R - self.T.T @ inside.astype(self.T.dtype)) / alpha)
+
+        return apply

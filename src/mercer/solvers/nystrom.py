@@ -1,0 +1,155 @@
+"""Ridge regression with functions of a few centres: Nyström's method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg.lapack import dpstrf
+
+from ..checks import Array
+from ..grams import Gram
+from ..monitor import Monitor, Stopped
+from .cg import Operator, System, conjugate_gradients
+from .linear import FeatureRidge, certify
+from .problem import RidgeProblem, Solution, unsolved
+
+DIRECT = 2500  # centres up to which the normal equations cost less than conjugate gradients
+
+
+def independent(K: Array, eps: float) -> tuple[Array, Array]:
+    """Return the centres that the others do not span, and the lower Cholesky factor of their K.
+
+    eps: the relative precision of kernel values; what is smaller is rounding.
+    """
+    least = len(K) * eps * float(np.diag(K).max(initial=0.0))
+    factor, order, rank, _ = dpstrf(np.asarray(K, dtype=np.float64), tol=least, lower=1)
+    return np.asarray(order[:rank] - 1, dtype=np.intp), np.tril(factor[:rank, :rank])
+
+
+@dataclass(frozen=True)
+class Nystrom:
+    """min over t, b of sum_i w_i (y_i - sum_j k(x_i, z_j) t_j - b)**2 + alpha t' K_zz t.
+
+    Few centres: normal equations, exact. Many: conjugate gradients with one pass over K(x, z) in
+    each iteration, preconditioned by what the centres say about all points.
+
+    Rudi, Carratino, Rosasco, "FALKON: an optimal large scale kernel method" (2017).
+    """
+
+    tol: float
+    max_iter: int
+    leave_one_out: bool = False
+
+    def solve(self, cross: Gram, lower: Array, problem: RidgeProblem, monitor: Monitor) -> Solution:
+        """Given: cross = K(points, centres) and the Cholesky factor of K(centres, centres)."""
+        try:
+            if len(lower) <= DIRECT or self.leave_one_out:
+                return self._direct(cross, lower, problem, monitor)
+            return _Centres(self, cross, lower, problem, monitor).solve()
+        except Stopped as stop:
+            return unsolved(problem, stop.reason, len(lower))
+
+    def _direct(
+        self, cross: Gram, lower: Array, problem: RidgeProblem, monitor: Monitor
+    ) -> Solution:
+        ridge = FeatureRidge(cross.bands, problem, monitor, lower)
+        found = ridge.solve(self.tol)
+        if self.leave_one_out:
+            found.keep["leave_one_out"] = ridge.leave_one_out(found.keep["errors"])
+        return found
+
+
+class _Centres:
+    """Conjugate gradients in coordinates where the penalty is the identity."""
+
+    def __init__(
+        self, settings: Nystrom, cross: Gram, lower: Array, problem: RidgeProblem, monitor: Monitor
+    ) -> None:
+        self.settings, self.cross, self.lower = settings, cross, lower
+        self.problem, self.monitor = problem, monitor
+        self.weight = problem.roots[:, 0] ** 2
+        self.total = float(self.weight.sum())
+        self.shift = np.zeros(len(lower))
+        means = np.zeros(problem.targets.shape[1])
+        weighted = self.weight[:, None] * np.hstack(
+            [problem.targets, np.ones((len(self.weight), 1))]
+        )
+        products = self._transposed(weighted)
+        if problem.intercept:
+            means = self.weight @ problem.targets / self.total
+            self.shift = products[:, -1]
+        self.means = means
+        self.right = self._whiten(products[:, :-1] - np.outer(self.shift, means))
+
+    def _whiten(self, values: Array) -> Array:
+        return np.asarray(solve_triangular(self.lower, values, lower=True, check_finite=False))
+
+    def _unwhiten(self, values: Array) -> Array:
+        return np.asarray(
+            solve_triangular(self.lower, values, lower=True, trans=1, check_finite=False)
+        )
+
+    def _transposed(self, values: Array) -> Array:
+        """Return K' values."""
+        total = np.zeros((len(self.lower), values.shape[1]))
+        for rows, band in self.cross.bands():
+            total += band.T @ values[rows].astype(band.dtype)
+        return total
+
+    def _apply(self, V: Array) -> Array:
+        """Return L**-1 K' W C K L**-T V with C taking off the mean, in one pass."""
+        t = self._unwhiten(V)
+        total = np.zeros_like(t)
+        for rows, band in self.cross.bands():
+            inner = band @ t.astype(band.dtype)
+            total += band.T @ (self.weight[rows, None] * inner).astype(band.dtype)
+        return self._whiten(total - np.outer(self.shift, self.shift @ t / self.total))
+
+    def _preconditioner(self, alpha: float) -> Operator:
+        """Return r -> M**-1 r with M = total / m L' C L + alpha I: all points as the centres."""
+        m = len(self.lower)
+        L = self.lower - self.lower.mean(axis=0) if self.problem.intercept else self.lower
+        M = (self.total / m) * (L.T @ L)
+        M[np.diag_indices(m)] += alpha
+        factor = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
+        return lambda R: cho_solve(factor, R, check_finite=False)
+
+    def solve(self) -> Solution:
+        problem, alphas = self.problem, self.problem.alpha
+        systems = []
+        for alpha in np.unique(alphas):
+            right = self.right[:, alphas == alpha]
+            wanted = 0.7 * self.settings.tol * np.linalg.norm(right, axis=0)
+            systems.append(System(float(alpha), right, wanted, self._preconditioner(alpha)))
+        iterations, status = conjugate_gradients(
+            self._apply, systems, self.settings.max_iter, self.monitor
+        )
+        theta, left = np.empty_like(self.right), np.empty_like(self.right)
+        for alpha, system in zip(np.unique(alphas), systems, strict=True):
+            theta[:, alphas == alpha] = system.X
+            left[:, alphas == alpha] = system.Q @ system.rho
+        t = self._unwhiten(theta)
+        b = self.means - self.shift @ t / self.total if problem.intercept else self.means
+        try:
+            left = self._gradient(t, b, theta)
+        except Stopped as stop:  # what the iteration itself carries along is close to it
+            status = stop.reason
+        measured = certify(left, self.right, alphas)
+        if status == "converged" and measured["residual"] > self.settings.tol:
+            status = "stagnated"
+        return Solution(t, b, status, **measured, iterations=iterations, rank=len(t))
+
+    def _gradient(self, t: Array, b: Array, theta: Array) -> Array:
+        """Return L**-1 K' W (y - K t - b) - alpha theta, in double precision."""
+        total = np.zeros_like(t)
+        for rows, band in self._wide_bands():
+            errors = self.problem.targets[rows] - band @ t - b
+            total += band.T @ (self.weight[rows, None] * errors)
+        return np.asarray(self._whiten(total) - self.problem.alpha * theta)
+
+    def _wide_bands(self) -> Iterator[tuple[slice, Array]]:
+        for rows, band in self.cross.bands():
+            yield rows, band.astype(np.float64)
