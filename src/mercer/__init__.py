@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from .models import KernelPrototypeClassifier as KernelPrototypeClassifier
     from .models import KernelRidge as KernelRidge
     from .models import KernelRidgeClassifier as KernelRidgeClassifier
+    from .models import KernelRidgeClassifierCV as KernelRidgeClassifierCV
+    from .models import KernelRidgeCV as KernelRidgeCV
     from .validity import alignment as alignment
     from .validity import center as center
     from .validity import check_kernel as check_kernel
@@ -34,7 +36,9 @@ _HOME = {
     "KernelError": "checks",
     "KernelPrototypeClassifier": "models",
     "KernelRidge": "models",
+    "KernelRidgeCV": "models",
     "KernelRidgeClassifier": "models",
+    "KernelRidgeClassifierCV": "models",
     "MemoryLimitError": "checks",
     "MercerError": "checks",
     "ParseError": "checks",

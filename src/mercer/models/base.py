@@ -180,17 +180,19 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
 
     _prepared: Prepared
 
-    def _prepare(self, points: Input, sample_weight: Array | None = None) -> Prepared:
+    def _prepare(
+        self, points: Input, sample_weight: Array | None = None, kernel: Kernel | None = None
+    ) -> Prepared:
         """Return the kernel settled on the training points, and publish it as `kernel_`."""
         if isinstance(points, GramRows):
             _check_gram(type(self).__name__, points.values)
-        self._prepared = prepare(self._kernel(), points, sample_weight)
+        self._prepared = prepare(kernel or self._kernel(), points, sample_weight)
         self.kernel_ = self._prepared.kernel
         return self._prepared
 
     def _keep(self, rows: Array) -> None:
         """Keep copies of the points that predictions need, so that X may change afterwards."""
-        if not isinstance(self._prepared.points, RowBlocks):
+        if not isinstance(self._prepared.points, RowBlocks) or len(rows) < len(self._prepared):
             self._prepared = self._prepared.take(rows)
 
     def _cross_gram(self, X: Any) -> Gram:

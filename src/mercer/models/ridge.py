@@ -15,6 +15,7 @@ from .. import checks
 from ..checks import Array, InputError, sentence
 from ..grams import Prepared, limited_threads
 from ..inputs import Input
+from ..kernels import Kernel
 from ..monitor import Monitor, to_stderr
 from ..solvers import RidgeProblem
 from .base import Certificate, KernelEstimator
@@ -58,12 +59,12 @@ class RidgeEstimator(KernelEstimator):
     verbose: Any
     intercept_: Any
 
-    def _alphas(self, outputs: int) -> Array:
+    def _alphas(self, alpha: Any, outputs: int) -> Array:
         """Return one alpha for each output."""
         who = type(self).__name__
-        if np.ndim(self.alpha) == 0:
-            return np.full(outputs, checks.number(who, "alpha", self.alpha, least=0))
-        found = checks.vector(who, "alpha", self.alpha, outputs)
+        if np.ndim(alpha) == 0:
+            return np.full(outputs, checks.number(who, "alpha", alpha, least=0))
+        found = checks.vector(who, "alpha", alpha, outputs)
         if np.any(found < 0):
             raise InputError(sentence(who, "alpha must be at least 0", f"{found.min():g}"))
         return found
@@ -86,19 +87,28 @@ class RidgeEstimator(KernelEstimator):
         )
 
     def _solve(
-        self, points: Input, targets: Array, weight: Array | None, leave_one_out: bool = False
+        self,
+        points: Input,
+        targets: Array,
+        weight: Array | None,
+        leave_one_out: bool = False,
+        chosen: tuple[Kernel, float] | None = None,
     ) -> Fitted:
-        """Fit the targets, one column an output, and keep what predictions need."""
+        """Fit the targets, one column an output, and keep what predictions need.
+
+        chosen: kernel and alpha, where they are not the parameters.
+        """
         start = time.perf_counter()
+        kernel, alpha = (self._kernel(), self.alpha) if chosen is None else chosen
         settings, who = self._settings(), type(self).__name__
         progress = to_stderr(who) if self.verbose else None
         monitor = Monitor(settings.time_limit, progress, self.callback)
-        prepared = self._prepare(points, weight)
+        prepared = self._prepare(points, weight, kernel)
         rows = np.arange(len(points))
         if weight is not None and not weight.all():  # a point without weight has no say
             rows = np.flatnonzero(weight)
             prepared, targets, weight = prepared.take(rows), targets[rows], weight[rows]
-        alphas = self._alphas(targets.shape[1])
+        alphas = self._alphas(alpha, targets.shape[1])
         problem = RidgeProblem(targets, alphas, weight, bool(self.fit_intercept))
         with limited_threads(self.n_jobs, who):
             fitted = RidgeFit(prepared, problem, settings, monitor).run(leave_one_out)
@@ -114,7 +124,7 @@ class RidgeEstimator(KernelEstimator):
         self.n_iter_ = max(found.iterations, 1)
         self._prepared = prepared
         self._posterior = Posterior(fitted.way, problem, found)
-        if fitted.way == "primal":
+        if fitted.way == "primal" and "errors" in found.keep:
             # The map needs to know the columns of the points only, which any of them shows.
             self.coef_ = found.coefficients
             weight = problem.roots**2
@@ -155,7 +165,7 @@ class RidgeEstimator(KernelEstimator):
         """Return f(x) + b of every x, one column an output."""
         if hasattr(self, "coef_"):
             points = self._check_predict(X)
-            scores = np.empty((len(points), self.coef_.shape[1]))
+            scores = np.empty((len(points), *self.coef_.shape[1:]))
             for rows, features in self._prepared.map_bands(points):
                 scores[rows] = features @ self.coef_
         else:
@@ -163,7 +173,32 @@ class RidgeEstimator(KernelEstimator):
         return np.asarray(scores + self.intercept_)
 
 
-class KernelRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ignore[misc]
+class NumberRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ignore[misc]
+    """Predictions of numbers, and how sure they are."""
+
+    _flat: bool  # y was a vector
+
+    def _flatten(self) -> None:
+        """Give attributes the shape that goes with a vector y."""
+        self.dual_coef_, self.intercept_ = self.dual_coef_[:, 0], float(self.intercept_[0])
+        if hasattr(self, "coef_"):
+            self.coef_ = self.coef_[:, 0]
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return f(x) + b; with return_std also the standard deviation of f(x) + b.
+
+        The latter is that of a Gaussian process with the kernel as covariance and noise of
+        variance alpha / w_i: one number a point, or one an output where alphas differ.
+        """
+        values = self._scores(X)
+        if not return_std:
+            return values
+        return values, self._posterior.deviation(
+            self._check_predict(X), self._prepared, self._settings()
+        )
+
+
+class KernelRidge(NumberRidge):
     """Regression with a squared loss and a squared norm in feature space.
 
     min over f, b of sum_i w_i (y_i - f(x_i) - b)**2 + alpha ||f||**2 with f = sum_i a_i k(x_i, .):
@@ -241,24 +276,5 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ig
         weight = checks.sample_weight(type(self).__name__, sample_weight, len(points))
         self._solve(points, targets, weight)
         if self._flat:
-            self.dual_coef_ = self.dual_coef_[:, 0]
-            self.intercept_ = float(self.intercept_[0])
+            self._flatten()
         return self
-
-    def _scores(self, X: Any) -> Array:
-        scores = super()._scores(X)
-        return scores[:, None] if scores.ndim == 1 else scores
-
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return f(x) + b; with return_std also the standard deviation of f(x) + b.
-
-        The latter is that of a Gaussian process with the kernel as covariance and noise of
-        variance alpha / w_i: one number a point, or one an output where alphas differ.
-        """
-        scores = self._scores(X)
-        values = scores[:, 0] if self._flat else scores
-        if not return_std:
-            return values
-        return values, self._posterior.deviation(
-            self._check_predict(X), self._prepared, self._settings()
-        )

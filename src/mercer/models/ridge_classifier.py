@@ -13,6 +13,8 @@ from sklearn.utils.multiclass import type_of_target
 
 from .. import checks
 from ..checks import Array, InputError, sentence
+from ..inputs import Input
+from ..kernels import Kernel
 from .calibration import fit_slope, probabilities
 from .ridge import RidgeEstimator
 
@@ -80,21 +82,44 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Array:
         """Return the class with the largest score, or the labels with positive ones."""
-        scores = self.decision_function(X)
+        return self._decide(self.decision_function(X))
+
+    def _decide(self, scores: Array) -> Array:
         if self._multilabel:
             return np.asarray((scores > 0).astype(int))
         chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[chosen])
 
-    def _calibrate(self, targets: Array, errors: Array, codes: Array, weight: Array | None) -> None:
-        """Find the slopes from the scores of the models that leave out one point each."""
-        scores = targets - errors
+    def _fit_labels(
+        self,
+        points: Input,
+        targets: Array,
+        codes: Array,
+        weight: Array | None,
+        chosen: tuple[Kernel, float] | None = None,
+    ) -> None:
+        """Fit the targets, and calibrate on the scores of models that leave out one point each."""
+        fitted = self._solve(points, targets, weight, bool(self.probability), chosen)
+        if not self.probability:
+            return
+        used = slice(None) if weight is None else weight > 0
+        errors = fitted.solution.keep.get("leave_one_out", np.zeros_like(targets[used]))
+        scores = targets[used] - errors
+        scores = scores[:, 0] if scores.shape[1] == 1 and not self._multilabel else scores
+        part = None if weight is None else weight[used]
+        self.slopes_ = self._slopes(scores, codes[used], part)
+
+    def _slopes(self, scores: Array, codes: Array, weight: Array | None) -> Array:
+        """Return one slope for all classes, or one for each label."""
+        if not self._multilabel:
+            return np.array([fit_slope(scores, codes, weight)])
+        pairs = zip(scores.T, codes.T, strict=True)
+        return np.array([fit_slope(s, c, weight) for s, c in pairs])
+
+    def _chances(self, scores: Array, slopes: Array) -> Array:
         if self._multilabel:
-            pairs = zip(scores.T, codes.T, strict=True)
-            self.slopes_ = np.array([fit_slope(s, c, weight) for s, c in pairs])
-        else:
-            scores = scores[:, 0] if scores.shape[1] == 1 else scores
-            self.slopes_ = np.array([fit_slope(scores, codes, weight)])
+            return np.asarray(expit(scores * slopes))
+        return probabilities(scores, float(slopes[0]))
 
     @available_if(_has_probability)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
@@ -103,10 +128,7 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
         The slope from scores to probabilities is the likeliest one for the leave-one-out scores of
         the training points.
         """
-        scores = self.decision_function(X)
-        if self._multilabel:
-            return np.asarray(expit(scores * self.slopes_))
-        return probabilities(scores, float(self.slopes_[0]))
+        return self._chances(self.decision_function(X), self.slopes_)
 
 
 class KernelRidgeClassifier(LabelledRidge):
@@ -172,10 +194,5 @@ class KernelRidgeClassifier(LabelledRidge):
         """Find one function for each output."""
         points = self._check_fit(X)
         targets, codes, weight = self._encode(y, len(points), sample_weight)
-        fitted = self._solve(points, targets, weight, leave_one_out=self.probability)
-        if self.probability:
-            used = slice(None) if weight is None else weight > 0
-            errors = fitted.solution.keep.get("leave_one_out", np.zeros_like(targets[used]))
-            part = None if weight is None else weight[used]
-            self._calibrate(targets[used], errors, codes[used], part)
+        self._fit_labels(points, targets, codes, weight)
         return self

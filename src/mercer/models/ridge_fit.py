@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from ..checks import Array, InputError, KernelError, MemoryLimitError, bytes_text, sentence
 from ..grams import Gram, Prepared, limit_in_bytes, partial_cholesky
 from ..inputs import Matrix, RowBlocks
-from ..monitor import Monitor
+from ..monitor import Monitor, Stopped
 from ..solvers import (
     Cholesky,
     ConjugateGradients,
@@ -22,6 +22,7 @@ from ..solvers import (
     Solution,
 )
 from ..solvers.nystrom import DIRECT, independent
+from ..solvers.problem import unsolved
 
 SOLVERS = ("auto", "primal", "cholesky", "cg", "nystrom")
 CHOLESKY_ROWS = 12_000
@@ -80,6 +81,9 @@ class RidgeFit:
             fitted: Fitted = getattr(self, f"_by_{way}")(reason, leave_one_out)
         except NotPositiveDefinite:
             raise self._refusal() from None
+        except Stopped as stop:  # before anything was found: f = 0, for which one point will do
+            nothing = unsolved(self.problem, stop.reason, 1)
+            fitted = Fitted(way, f"{way}: stopped at once", nothing, np.arange(1), 0, 0)
         return fitted
 
     # --- the choice -------------------------------------------------------------------------
@@ -271,6 +275,18 @@ class RidgeFit:
         settings = replace(self.settings, n_centers=min(DIRECT, max(int(10 * self.n**0.5), 100)))
         fit = RidgeFit(self.prepared, self.problem, settings, self.monitor)
         return np.asarray(fit._by_nystrom("", True).solution.keep["leave_one_out"])
+
+    def features(self) -> FeatureRidge:
+        """Return the problem in the space of an exact map, or else of few centres."""
+        width = self.prepared.map_width()
+        if width is not None and width < min(self.n, 2 * DIRECT):
+            return FeatureRidge(self.prepared.map_bands, self.problem, self.monitor)
+        room = int(self.limit // (40 * self.n))
+        wanted = self.settings.n_centers or int(10 * self.n**0.5)
+        chosen, lower = self._independent(self._centres(max(1, min(wanted, DIRECT, room, self.n))))
+        few = self.prepared.take(chosen)
+        cross = self._cross(few, self.limit - 16 * self.n * len(chosen))
+        return FeatureRidge(cross.bands, self.problem, self.monitor, lower)
 
     # --- refusal ----------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from .cg import LowRankPreconditioner, System, conjugate_gradients
 from .cholesky import NotPositiveDefinite, TileCholesky
 from .linear import FeatureRidge
 from .nystrom import Nystrom
+from .path import RidgePath
 from .problem import ADVICE, RidgeProblem, Solution
 from .ridge import Cholesky, ConjugateGradients
 
@@ -15,6 +16,7 @@ __all__ = [
     "LowRankPreconditioner",
     "NotPositiveDefinite",
     "Nystrom",
+    "RidgePath",
     "RidgeProblem",
     "Solution",
     "System",

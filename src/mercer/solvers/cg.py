@@ -117,6 +117,8 @@ class LowRankPreconditioner:
     def at(self, alpha: float) -> Operator:
         """Return r -> M**-1 r."""
         rank = len(self.T)
+        if alpha == 0:  # T' T alone has no inverse
+            return lambda R: R
         if rank == 0:
             return lambda R: R / alpha
         shifted = self.inner + alpha * np.eye(rank)

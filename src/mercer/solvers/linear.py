@@ -103,7 +103,7 @@ class FeatureRidge:
             t = self._coefficients(theta)
             b = self.target_mean - self.shift @ t - self.mean @ theta
             gradient, errors = self._gradient(t, b, theta)
-            measured = certify(gradient, self.products, self.alpha)
+            measured = certify(gradient, self.products, self.alpha, self.problem.intercept)
             if best is not None and not measured["residual"] <= best.residual / 2:
                 break
             status = "exact" if measured["residual"] <= tol else "stagnated"
@@ -158,16 +158,20 @@ class FeatureRidge:
     def leverages(self, alphas: Array) -> Iterator[tuple[slice, Array]]:
         """Yield, band by band, h_i of each point (rows) at each alpha (columns)."""
         values, vectors = self.spectrum()
-        turn = self._coefficients(vectors)
         with np.errstate(divide="ignore"):
             shrink = np.where(values[:, None] + alphas > 0, 1 / (values[:, None] + alphas), 0.0)
-        centre = self.shift @ turn + self.mean @ vectors
-        for rows, band in self.bands():
-            turned = _product(band, turn) - centre
+        for rows, turned in self.turned(vectors):
             found = (turned**2) @ shrink
             if self.problem.intercept:
                 found += 1 / self.total
             yield rows, self.weight[rows, None] * found
+
+    def turned(self, vectors: Array) -> Iterator[tuple[slice, Array]]:
+        """Yield, band by band, the centred features along directions in which P = I."""
+        turn = self._coefficients(vectors)
+        centre = self.shift @ turn + self.mean @ vectors
+        for rows, band in self.bands():
+            yield rows, _product(band, turn) - centre
 
     def spectrum(self) -> tuple[Array, Array]:
         """Return the eigenvalues of the moments, none negative, and their vectors."""
@@ -175,21 +179,22 @@ class FeatureRidge:
         return np.maximum(values, 0.0), vectors
 
 
-def certify(gradient: Array, right: Array, alpha: Array) -> dict[str, Any]:
+def certify(gradient: Array, right: Array, alpha: Array, intercept: bool) -> dict[str, Any]:
     """Return how far a point with this gradient is from the minimum.
 
-    The objective is alpha-strongly convex in coordinates where the penalty is the identity:
-    |t - t*| <= |g| / alpha, hence |f(x) - f*(x)| <= sqrt(k(x, x)) |g| / alpha.
+    With g half the gradient in coordinates where the penalty is the identity:
+    |t - t*| <= |g| / alpha, hence |f(x) - f*(x)| <= sqrt(k(x, x)) |g| / alpha, and as much again
+    for an intercept, which follows the mean of f. The objective is at most |g|**2 / alpha too large.
     """
     sizes, scale = np.linalg.norm(gradient, axis=0), np.linalg.norm(right, axis=0)
     relative = np.divide(sizes, scale, out=np.zeros_like(sizes), where=scale > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         bounds = np.where(sizes > 0, sizes / alpha, 0.0)
-        gap = float(np.where(sizes > 0, sizes**2 / alpha, 0.0).sum() / 2)
+        gap = float(np.where(sizes > 0, sizes**2 / alpha, 0.0).sum())
     return {
         "residual": float(relative.max(initial=0.0)),
         "gap": gap,
-        "bound": float(bounds.max(initial=0.0)),
+        "bound": float(bounds.max(initial=0.0)) * (2 if intercept else 1),
     }
 
 

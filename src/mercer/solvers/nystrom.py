@@ -137,7 +137,7 @@ class _Centres:
             left = self._gradient(t, b, theta)
         except Stopped as stop:  # what the iteration itself carries along is close to it
             status = stop.reason
-        measured = certify(left, self.right, alphas)
+        measured = certify(left, self.right, alphas, problem.intercept)
         if status == "converged" and measured["residual"] > self.settings.tol:
             status = "stagnated"
         return Solution(t, b, status, **measured, iterations=iterations, rank=len(t))

@@ -117,7 +117,8 @@ def assess(
 
     Given: applied = S K S c, in double precision.
     |f(x) - f*(x)| <= sqrt(k(x, x)) |r| / sqrt(alpha), since k_x' A**-1 k_x <= k(x, x); the error
-    of the intercept adds |r| / sqrt(alpha) / sqrt(S1 . A**-1 S1).
+    of the intercept adds |r| / sqrt(alpha) / sqrt(S1 . A**-1 S1). The objective is r' A**-1 S K S r
+    <= |r|**2 above its minimum.
     """
     right = problem.roots * (problem.targets - b)
     sizes = np.linalg.norm(right - applied - c * problem.alpha, axis=0)
@@ -127,7 +128,7 @@ def assess(
         bounds = np.where(sizes == 0, 0.0, sizes / np.sqrt(problem.alpha))
     return {
         "residual": float(relative.max(initial=0.0)),
-        "gap": float((bounds**2).sum() / 2),
+        "gap": float((sizes**2).sum()),
         "bound": float(bounds.max(initial=0.0)),
-        "offset": float((bounds / np.sqrt(ones)).max(initial=0.0)),
+        "offset": float((bounds / np.sqrt(ones)).max(initial=0.0)) if problem.intercept else 0.0,
     }
