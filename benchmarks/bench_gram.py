@@ -12,11 +12,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from machine import describe, peak_memory
+from machine import best, peak_memory, run_cases
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 import mercer
@@ -24,17 +23,6 @@ from mercer import gram, prepare
 from mercer.kernels import Gaussian, Intersection, Laplacian
 
 RANDOM = np.random.default_rng(0)
-
-
-def best(run: Callable[[], Any], times: int = 3) -> float:
-    """Return the fastest of several runs, in seconds; the first touches the memory."""
-    run()
-    found = []
-    for _ in range(times):
-        start = time.perf_counter()
-        run()
-        found.append(time.perf_counter() - start)
-    return min(found)
 
 
 def rows(n: int, d: int) -> Any:
@@ -192,16 +180,5 @@ def case_import() -> Iterator[str]:
         yield f"import {what}: {seconds:.3f} s{wanted}; loads scikit-learn: {loads}"
 
 
-def main() -> None:
-    print(describe())
-    wanted = sys.argv[1] if len(sys.argv) > 1 else ""
-    for name, case in list(globals().items()):
-        if name.startswith("case_") and wanted in name:
-            print(name.removeprefix("case_").replace("_", " "))
-            for line in case():
-                print(f"  {line}", flush=True)
-
-
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parent))
-    main()
+    run_cases(globals())

@@ -1,11 +1,14 @@
-"""What the benchmarks share: the machine in a line, and the peak of memory."""
+"""What the benchmarks share: the machine in a line, times, the peak of memory, running cases."""
 
 from __future__ import annotations
 
 import contextlib
 import datetime
 import platform
+import sys
+import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy
 import scipy
@@ -39,3 +42,25 @@ def peak_memory() -> Iterator[Callable[[], int]]:
         reset.write("5")  # the peak starts again from here
     before = _status("VmRSS")
     yield lambda: _status("VmHWM") - before
+
+
+def best(run: Callable[[], Any], times: int = 3) -> float:
+    """Return the fastest of several runs, in seconds; the first touches the memory."""
+    run()
+    found = []
+    for _ in range(times):
+        start = time.perf_counter()
+        run()
+        found.append(time.perf_counter() - start)
+    return min(found)
+
+
+def run_cases(names: dict[str, Any]) -> None:
+    """Run the functions `case_…` whose name holds the first argument of the command line."""
+    print(describe())
+    wanted = sys.argv[1] if len(sys.argv) > 1 else ""
+    for name, case in list(names.items()):
+        if name.startswith("case_") and wanted in name:
+            print(name.removeprefix("case_").replace("_", " "))
+            for line in case():
+                print(f"  {line}", flush=True)

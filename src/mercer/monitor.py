@@ -80,7 +80,7 @@ class Monitor:
     def iteration(self, record: dict[str, Any], state: Callable[[], Any] | None = None) -> None:
         """Note a finished iteration: callback, checkpoint, then stop if asked to."""
         if self.progress is not None and "fraction" in record:
-            self.progress(str(record.get("stage", "solve")), record["fraction"])
+            self.progress(record.get("stage", "solve"), record["fraction"])
         if self.callback is not None and self.callback(record):
             self.cancel()
         due = time.monotonic() - self._saved >= self.checkpoint_every

@@ -139,7 +139,8 @@ def best(candidates: Sequence[Candidate], tolerance: float = 0.0) -> int:
     tolerance: the relative difference up to which scores count as equal.
     """
     means = np.array([c.mean if np.isfinite(c.mean) else -np.inf for c in candidates])
-    equal = np.flatnonzero(means >= means.max() - tolerance * abs(means.max()))
+    top = means.max()
+    equal = np.flatnonzero(means >= (top - tolerance * abs(top) if np.isfinite(top) else top))
     return int(min(equal, key=lambda position: candidates[int(position)].error))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..checks import Array, InputError, KernelError, sentence
 from ..inputs import GramRows, Input, RowBlocks, Rows
-from ..kernels.base import Kernel, register_fast_path
+from ..kernels.base import Basis, Kernel, register_fast_path
 from ..kernels.names import to_kernel
 from ..monitor import Monitor
 from .family import GramFamily
@@ -81,12 +81,17 @@ class Prepared:
         """Return how many features an exact dense map of the kernel has; None: there is none."""
         if not self.kernel.has_map():
             return None
-        basis = self.view.side.basis(self.kernel)
+        basis = self._basis()
         return None if basis is None or basis.is_sparse else basis.width
+
+    def _basis(self) -> Basis | None:
+        if isinstance(self.points, RowBlocks):  # any point shows what a dense map has to know
+            return self.kernel.basis(next(self.points.blocks()).take(slice(0, 1)))
+        return self.view.side.basis(self.kernel)
 
     def map_bands(self, X: Any = None, at_once: int = 1024) -> Iterator[tuple[slice, Any]]:
         """Yield phi(x) of the training points, or of new ones, in bands of rows."""
-        basis = self.view.side.basis(self.kernel)
+        basis = self._basis()
         if basis is None:
             raise KernelError(
                 sentence("map_bands", "the kernel must have a finite map", self.kernel)

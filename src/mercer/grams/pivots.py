@@ -46,10 +46,11 @@ def partial_cholesky(
     T = np.empty((min(rank, n), n), dtype=kind)
     pivots: list[int] = []
     while len(pivots) < len(T) and (remaining > smallest).any():
+        K.monitor.poll()  # rows that NumPy computes do not ask
         filled = len(pivots)
         proposed = _propose(remaining, min(AT_ONCE, 2 * (len(T) - filled)), smallest, random)
         found = np.asarray(K.rows(proposed)) * scale * scale[proposed, None]
-        found -= T[:filled, proposed].T @ T[:filled]
+        _subtract(found, T[:filled], proposed)
         accepted, lower = _accept(found[:, proposed], remaining[proposed], random)
         accepted = accepted[: len(T) - filled]
         lower = lower[: len(accepted), : len(accepted)]
@@ -60,6 +61,15 @@ def partial_cholesky(
         remaining[proposed[accepted]] = 0.0
         pivots += proposed[accepted].tolist()
     return PartialFactor(T[: len(pivots)], np.array(pivots, dtype=np.intp), remaining)
+
+
+def _subtract(found: Array, T: Array, proposed: Array) -> None:
+    """Take off what the factor explains already, in parts short enough to be interrupted."""
+    left = T[:, proposed].T
+    step = max(1024, int(2e9 / max(left.size, 1)))
+    for start in range(0, found.shape[1], step):
+        columns = slice(start, start + step)
+        found[:, columns] -= left @ T[:, columns]
 
 
 def _propose(remaining: Array, count: int, smallest: float, random: np.random.Generator) -> Array:

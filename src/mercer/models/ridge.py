@@ -128,7 +128,10 @@ class RidgeEstimator(KernelEstimator):
             # The map needs to know the columns of the points only, which any of them shows.
             self.coef_ = found.coefficients
             weight = problem.roots**2
-            self.dual_coef_ = weight * found.keep["errors"] / problem.alpha
+            free = problem.alpha == 0  # any function is: it is no combination of errors
+            self.dual_coef_ = np.where(
+                free, np.nan, weight * found.keep["errors"] / np.where(free, 1.0, problem.alpha)
+            )
             self.support_ = rows
             self._keep(np.arange(1))
         else:

@@ -42,7 +42,8 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
         """
         who = type(self).__name__
         weight = checks.sample_weight(who, sample_weight, n)
-        self._multilabel = y is not None and type_of_target(y) == "multilabel-indicator"
+        table = y is not None and (y if hasattr(y, "shape") else np.asarray(y)).ndim == 2
+        self._multilabel = table and type_of_target(y) == "multilabel-indicator"
         if self._multilabel:
             codes = self._check_indicators(y, n)
             self.classes_ = np.arange(codes.shape[1])
@@ -103,7 +104,7 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
         if not self.probability:
             return
         used = slice(None) if weight is None else weight > 0
-        errors = fitted.solution.keep.get("leave_one_out", np.zeros_like(targets[used]))
+        errors = fitted.solution.keep.get("leave_one_out", targets[used])
         scores = targets[used] - errors
         scores = scores[:, 0] if scores.shape[1] == 1 and not self._multilabel else scores
         part = None if weight is None else weight[used]

@@ -71,6 +71,9 @@ class RidgeSearch(RidgeEstimator):
         """Score all kernels and alphas; publish the table and return the best pair."""
         who = type(self).__name__
         kept = np.ones(len(points), dtype=bool) if weight is None else weight > 0
+        if kept.sum() < 2:
+            must = "cross-validation needs at least two points with a weight"
+            raise InputError(sentence(who, must, f"{kept.sum()} sample(s)"))
         folds = None
         if self.cv is not None:
             splitter = check_cv(self.cv, truth, classifier=is_classifier(self))

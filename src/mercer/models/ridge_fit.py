@@ -10,6 +10,8 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ..checks import Array, InputError, KernelError, MemoryLimitError, bytes_text, sentence
 from ..grams import Gram, Prepared, limit_in_bytes, partial_cholesky
+from ..grams.pivots import AT_ONCE
+from ..grams.plan import HALF_MARGIN
 from ..inputs import Matrix, RowBlocks
 from ..monitor import Monitor, Stopped
 from ..solvers import (
@@ -21,8 +23,10 @@ from ..solvers import (
     RidgeProblem,
     Solution,
 )
+from ..solvers.cholesky import TILE
 from ..solvers.nystrom import DIRECT, independent
 from ..solvers.problem import unsolved
+from ..solvers.ridge import SINGLE_FROM
 
 SOLVERS = ("auto", "primal", "cholesky", "cg", "nystrom")
 CHOLESKY_ROWS = 12_000
@@ -120,8 +124,17 @@ class RidgeFit:
         return width * width * 8 * 3 + 2 * 1024 * width * 8
 
     def _cholesky_bytes(self) -> int:
-        factor = 8 if self.n < 2000 or self.itemsize == 4 else 12
-        return int(self.n * self.n * (self.itemsize + factor) // 2 + self._vectors())
+        """Half of K, the tiles of the factors in one or both precisions, two bands on their way."""
+        factors = self.n * (self.n + TILE) // 2 * (8 if self.n < SINGLE_FROM else 12)
+        bands = 2 * min(TILE, self.n) * self.n * self.itemsize
+        return int(self._half_bytes() + factors + bands + self._vectors())
+
+    def _half_bytes(self) -> int:
+        """Half of K, and the points as the engine packs them."""
+        points = self.prepared.points
+        columns = points.n_columns if isinstance(points, Matrix) else 0
+        half = min(self.n, self.n // 2 + HALF_MARGIN) * self.itemsize
+        return int(self.n * (half + 8 * (columns + 8)))
 
     def _vectors(self) -> int:
         """What conjugate gradients keep beside K: some ten arrays of the size of the targets."""
@@ -145,7 +158,7 @@ class RidgeFit:
         return Fitted("primal", plan, found, np.arange(0), self._primal_bytes(width), 0)
 
     def _by_cholesky(self, reason: str, leave_one_out: bool) -> Fitted:
-        K = self._whole(self.limit - self._cholesky_bytes() + self.n * self.n * self.itemsize)
+        K = self._whole(self.limit - self._cholesky_bytes() + self._half_bytes())
         solver = Cholesky(self.settings.tol, leave_one_out)
         found = solver.solve(K, self.problem, self.monitor)
         plan = f"Cholesky factor, K {K.plan.kind}: {reason}"
@@ -166,9 +179,12 @@ class RidgeFit:
         if K is None:
             rank = self._rank(round(self._pass_seconds() / (self.n**2 * 2e-11)))
             reserve = self._vectors() + (rank + 1024) * self.n * 4
-            K = self.prepared.gram(
-                memory_limit=max(self.limit - reserve, 1), monitor=self.monitor, store=False
-            )
+            try:
+                K = self.prepared.gram(
+                    memory_limit=max(self.limit - reserve, 1), monitor=self.monitor, store=False
+                )
+            except MemoryLimitError:
+                return self._too_large_for_cg(reserve, leave_one_out)
             if self.settings.solver == "auto" and self._too_slow(K):
                 return self._by_nystrom(
                     f"K does not fit {bytes_text(self.limit)} and one pass over it would take "
@@ -180,14 +196,24 @@ class RidgeFit:
             self.settings.tol, self.settings.max_iter, rank, self.settings.seed
         )
         found = solver.solve(K, self.problem, self.monitor, exact)
-        if leave_one_out:
-            found.keep["leave_one_out"] = self._smaller_model()
         plan = f"conjugate gradients, K {K.plan.kind}: {reason or why}"
         if reason:
             plan += f" ({why})"
         passes = 1 if K.plan.kind != "on the fly" else found.iterations + 1
-        return Fitted(
-            "cg", plan, found, np.arange(self.n), K.plan.bytes + reserve, passes * self.n**2
+        size = K.plan.bytes + reserve
+        if leave_one_out:
+            del K, exact  # the smaller model needs the room
+            found = self._calibrated(found)
+        return Fitted("cg", plan, found, np.arange(self.n), size, passes * self.n**2)
+
+    def _too_large_for_cg(self, reserve: int, leave_one_out: bool) -> Fitted:
+        need, limit = bytes_text(reserve), bytes_text(self.limit)
+        if self.settings.solver == "auto":
+            reason = f"conjugate gradients need more than {need}, the limit is {limit}"
+            return self._by_nystrom(reason, leave_one_out)
+        raise MemoryLimitError(
+            f"{self.settings.who}: conjugate gradients on {self.n} points must fit memory_limit; "
+            f"they need more than {need}, the limit is {limit}. Raise it, or use solver='nystrom'."
         )
 
     def _rank(self, columns: int) -> int:
@@ -236,7 +262,7 @@ class RidgeFit:
         solver = Nystrom(self.settings.tol, self.settings.max_iter, direct)
         found = solver.solve(cross, lower, self.problem, self.monitor)
         if leave_one_out and not direct:
-            found.keep["leave_one_out"] = self._smaller_model()
+            found = self._calibrated(found)
         plan = f"Nyström with {count} centres, K(x, z) {cross.plan.kind}: {reason}"
         passes = 1 if cross.plan.kind == "stored" else max(found.iterations, 1) + 1
         size = self.n * count
@@ -254,7 +280,8 @@ class RidgeFit:
     def _centres(self, count: int) -> Array:
         """Choose points: well spread by pivoting where they are few, at random where many."""
         random = np.random.default_rng(self.settings.seed)
-        candidates = min(self.n, CANDIDATES * count)
+        room = self.limit // (8 * (count + 3 * AT_ONCE))  # the factor, and rows on their way
+        candidates = min(self.n, CANDIDATES * count, max(room, count))
         chosen = np.sort(random.choice(self.n, candidates, replace=False))
         if count > DIRECT or count == self.n:
             return np.sort(random.permutation(chosen)[:count])
@@ -264,17 +291,24 @@ class RidgeFit:
 
     def _independent(self, chosen: Array) -> tuple[Array, Array]:
         """Leave out centres that the others span; return the rest and the factor of their K."""
-        K = self.prepared.take(chosen).gram(dtype=np.float64, store=False).dense()
+        some = self.prepared.take(chosen)
+        K = some.gram(dtype=np.float64, store=False, monitor=self.monitor).dense()
         kept, lower = independent(K, float(np.finfo(self.prepared.view.dtype).eps))
         if len(kept) == 0:
             raise NotPositiveDefinite
         return chosen[kept], lower
 
-    def _smaller_model(self) -> Array:
-        """Return the errors left out of a Nyström model of the same problem."""
+    def _calibrated(self, found: Solution) -> Solution:
+        """Return the solution with the errors left out of a Nyström model of the same problem."""
         settings = replace(self.settings, n_centers=min(DIRECT, max(int(10 * self.n**0.5), 100)))
         fit = RidgeFit(self.prepared, self.problem, settings, self.monitor)
-        return np.asarray(fit._by_nystrom("", True).solution.keep["leave_one_out"])
+        try:
+            smaller = fit._by_nystrom("", True).solution
+        except Stopped as stop:
+            return replace(found, status=stop.reason)
+        kept = {k: v for k, v in smaller.keep.items() if k == "leave_one_out"}
+        stopped = not kept and found.status in ("exact", "converged")
+        return replace(found, keep=kept, status=smaller.status if stopped else found.status)
 
     def features(self) -> FeatureRidge:
         """Return the problem in the space of an exact map, or else of few centres."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, cholesky
+from scipy.linalg import cho_factor, cho_solve
 
 from ..checks import Array
 from ..monitor import Monitor, Stopped
-from .cholesky import NotPositiveDefinite
+from .cholesky import NotPositiveDefinite, TileCholesky, dense_bands, inner_products
 
 Operator = Callable[[Array], Array]
 
@@ -91,17 +92,27 @@ def conjugate_gradients(
         for system, part in zip(active, np.split(applied, cuts, axis=1), strict=True):
             system.step(part)
         try:
-            monitor.iteration({"iteration": iteration + 1, "residual": _worst(active)})
+            monitor.iteration(_record(iteration + 1, active))
         except Stopped as stop:
             return iteration + 1, stop.reason
     solved = all(system.solved for system in systems)
     return max_iter, "converged" if solved else "iteration limit"
 
 
-def _worst(systems: Sequence[System]) -> float:
-    """Return the largest residual, relative to its right side."""
-    found = [s.norms() / np.maximum(np.linalg.norm(s.right, axis=0), 1e-300) for s in systems]
-    return float(max(norms.max() for norms in found))
+def _record(iteration: int, systems: Sequence[System]) -> dict[str, Any]:
+    """Return what there is to tell about an iteration; fraction: of the digits that are wanted."""
+    tiny = np.finfo(float).tiny
+    before = np.concatenate([np.linalg.norm(s.right, axis=0) for s in systems])
+    now = np.concatenate([s.norms() for s in systems])
+    wanted = np.concatenate([s.targets for s in systems])
+    done = np.log(np.maximum(before, tiny) / np.maximum(now, tiny))
+    whole = np.log(np.maximum(before, tiny) / np.maximum(wanted, tiny))
+    return {
+        "stage": "conjugate gradients",
+        "iteration": iteration,
+        "residual": float((now / np.maximum(before, tiny)).max()),
+        "fraction": float(np.clip(done / np.maximum(whole, 1e-9), 0.0, 1.0).min()),
+    }
 
 
 class LowRankPreconditioner:
@@ -110,24 +121,25 @@ class LowRankPreconditioner:
     T: (rank, n), from a partial Cholesky factor of A.
     """
 
-    def __init__(self, T: Array) -> None:
-        self.T = T
-        self.inner = (T @ T.T).astype(np.float64)
+    def __init__(self, T: Array, monitor: Monitor) -> None:
+        self.T, self.monitor = T, monitor
+        self.inner = inner_products(T, monitor)
 
     def at(self, alpha: float) -> Operator:
         """Return r -> M**-1 r."""
-        rank = len(self.T)
+        rank, dtype = len(self.T), self.T.dtype
         if alpha == 0:  # T' T alone has no inverse
             return lambda R: R
         if rank == 0:
             return lambda R: R / alpha
-        shifted = self.inner + alpha * np.eye(rank)
-        floor = 10 * rank * np.finfo(self.T.dtype).eps * float(np.trace(self.inner)) / rank
-        shifted[np.diag_indices(rank)] += max(0.0, floor - alpha)
-        factor = cholesky(shifted, lower=True, check_finite=False)
+        shifted = self.inner.copy()
+        # Rounding in T must not make the inner matrix indefinite.
+        floor = 10 * float(np.finfo(dtype).eps) * float(np.trace(self.inner))
+        shifted[np.diag_indices(rank)] += max(alpha, floor)
+        factor = TileCholesky(dense_bands(shifted), np.float64, self.monitor)
 
         def apply(R: Array) -> Array:
-            inside = cho_solve((factor, True), self.T @ R.astype(self.T.dtype), check_finite=False)
-            return np.asarray((R - self.T.T @ inside.astype(self.T.dtype)) / alpha)
+            inside = factor.solve(self.T @ R.astype(dtype))
+            return np.asarray((R - self.T.T @ inside.astype(dtype)) / alpha)
 
         return apply

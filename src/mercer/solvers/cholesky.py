@@ -18,6 +18,24 @@ class NotPositiveDefinite(ArithmeticError):
     """A matrix has no Cholesky factor in the precision at hand."""
 
 
+def dense_bands(A: Array) -> Iterator[tuple[slice, Array]]:
+    """Yield the lower half of a dense symmetric matrix, as `TileCholesky` takes it."""
+    for start in range(0, len(A), TILE):
+        rows = slice(start, min(start + TILE, len(A)))
+        yield rows, A[rows, : rows.stop]
+
+
+def inner_products(T: Array, monitor: Monitor) -> Array:
+    """Return T T' in double precision, in parts short enough to be stopped between them."""
+    total = np.zeros((len(T), len(T)))
+    step = max(64, int(4e9 / max(len(T), 1) ** 2))
+    for start in range(0, T.shape[1], step):
+        part = T[:, start : start + step]
+        total += part @ part.T
+        monitor.poll()
+    return total
+
+
 class TileCholesky:
     """A = L L' for a symmetric matrix whose lower half is given row band by row band.
 

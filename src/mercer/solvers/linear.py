@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import solve_triangular
 
 from ..checks import Array
 from ..monitor import Monitor
-from .cholesky import NotPositiveDefinite
+from .cholesky import TileCholesky, dense_bands
 from .problem import RidgeProblem, Solution
 
 Bands = Callable[[], Iterator[tuple[slice, Any]]]
@@ -117,19 +117,16 @@ class FeatureRidge:
         shape = {"shift": self.shift, "mean": self.mean, "total": self.total}
         return {"moments": self.moments} | shape
 
-    def _factor(self, alpha: float) -> Any:
-        try:
-            shifted = self.moments + alpha * np.eye(len(self.moments))
-            return cho_factor(shifted, check_finite=False)
-        except np.linalg.LinAlgError:
-            raise NotPositiveDefinite from None
+    def _factor(self, alpha: float) -> TileCholesky:
+        shifted = self.moments + alpha * np.eye(len(self.moments))
+        return TileCholesky(dense_bands(shifted), np.float64, self.monitor)
 
-    def _step(self, factors: list[Any], gradient: Array) -> Array:
+    def _step(self, factors: list[TileCholesky], gradient: Array) -> Array:
         """Return (H + alpha I)**-1 gradient, each output with its own alpha."""
         step = np.empty_like(gradient)
         for alpha, factor in zip(np.unique(self.alpha), factors, strict=True):
             outputs = self.alpha == alpha
-            step[:, outputs] = cho_solve(factor, gradient[:, outputs], check_finite=False)
+            step[:, outputs] = factor.solve(gradient[:, outputs])
         return step
 
     def _gradient(self, t: Array, intercept: Array, theta: Array) -> tuple[Array, Array]:
@@ -184,7 +181,7 @@ def certify(gradient: Array, right: Array, alpha: Array, intercept: bool) -> dic
 
     With g half the gradient in coordinates where the penalty is the identity:
     |t - t*| <= |g| / alpha, hence |f(x) - f*(x)| <= sqrt(k(x, x)) |g| / alpha, and as much again
-    for an intercept, which follows the mean of f. The objective is at most |g|**2 / alpha too large.
+    for an intercept, which follows the mean of f. The objective is at most |g|**2 / alpha too high.
     """
     sizes, scale = np.linalg.norm(gradient, axis=0), np.linalg.norm(right, axis=0)
     relative = np.divide(sizes, scale, out=np.zeros_like(sizes), where=scale > 0)

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
 from ..checks import Array
 from ..grams import Gram
 from ..monitor import Monitor, Stopped
 from .cg import Operator, System, conjugate_gradients
+from .cholesky import TileCholesky, dense_bands, inner_products
 from .linear import FeatureRidge, certify
 from .problem import RidgeProblem, Solution, unsolved
 
@@ -112,10 +113,9 @@ class _Centres:
         """Return r -> M**-1 r with M = total / m L' C L + alpha I: all points as the centres."""
         m = len(self.lower)
         L = self.lower - self.lower.mean(axis=0) if self.problem.intercept else self.lower
-        M = (self.total / m) * (L.T @ L)
+        M = (self.total / m) * inner_products(L.T, self.monitor)
         M[np.diag_indices(m)] += alpha
-        factor = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
-        return lambda R: cho_solve(factor, R, check_finite=False)
+        return TileCholesky(dense_bands(M), np.float64, self.monitor).solve
 
     def solve(self) -> Solution:
         problem, alphas = self.problem, self.problem.alpha

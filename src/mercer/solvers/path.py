@@ -11,6 +11,8 @@ from .problem import RidgeProblem
 
 Rows = slice | Array
 
+SMALL = 1e-8  # alpha against the largest eigenvalue
+
 
 class RidgePath:
     """S K S = U diag(values) U', from which the solution for any alpha takes one product.
@@ -105,21 +107,22 @@ class RidgePath:
 
     def hold_out(self, alpha: float, rows: Array) -> Array:
         """Return y_i - f(x_i) of the points in `rows`, of the model without all of them."""
-        return np.asarray(self._held_out(alpha, rows) / self.roots[rows])
-
-    def _held_out(self, alpha: float, rows: Array) -> Array:
         residuals = self.residuals(alpha, rows)
-        part = self.vectors[rows]
-        if self.complete or len(rows) <= part.shape[1]:
-            # np.dot of an array with its own transpose computes half of the product.
-            scaled = part * np.sqrt(self._shrink(alpha))
-            matrix = scaled @ scaled.T
-            if not self.complete:
-                both = np.hstack([part, self.unit[rows]])
-                matrix += np.eye(len(rows)) - both @ both.T
-            return np.asarray(cho_solve(cho_factor(matrix, check_finite=False), residuals))
-        # Woodbury's identity: as many unknowns as there are directions.
-        shares = np.sqrt(self.values / (self.values + alpha))
-        both = np.hstack([part * shares, self.unit[rows]])
-        factor = cho_factor(np.eye(both.shape[1]) - both.T @ both, check_finite=False)
-        return np.asarray(residuals + both @ cho_solve(factor, both.T @ residuals))
+        if self.complete and alpha <= SMALL * self.values.max(initial=0.0):
+            # I - H is small everywhere: a sum of small terms, not a difference of large ones.
+            scaled = self.vectors[rows] * np.sqrt(self._shrink(alpha))
+            errors = cho_solve(cho_factor(scaled @ scaled.T, check_finite=False), residuals)
+        else:
+            errors = self._held_out(alpha, rows, residuals * (alpha if self.complete else 1.0))
+        return np.asarray(errors / self.roots[rows])
+
+    def _held_out(self, alpha: float, rows: Array, residuals: Array) -> Array:
+        """Return (I - H_FF)**-1 r with H_FF = Z Z', as many unknowns as Z has rows or columns."""
+        shares = self.values / (self.values + alpha)
+        seen = shares > np.finfo(np.float64).eps / 4  # the others add nothing
+        Z = np.hstack([self.vectors[np.ix_(rows, seen)] * np.sqrt(shares[seen]), self.unit[rows]])
+        if Z.shape[0] <= Z.shape[1]:
+            factor = cho_factor(np.eye(len(Z)) - Z @ Z.T, check_finite=False)
+            return np.asarray(cho_solve(factor, residuals, check_finite=False))
+        factor = cho_factor(np.eye(Z.shape[1]) - Z.T @ Z, check_finite=False)
+        return np.asarray(residuals + Z @ cho_solve(factor, Z.T @ residuals, check_finite=False))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..checks import Array
-from ..grams import Gram, partial_cholesky
+from ..grams import Gram, Multiply, partial_cholesky
 from ..monitor import Monitor, Stopped
 from .cg import LowRankPreconditioner, Operator, System, conjugate_gradients
 from .cholesky import TILE, NotPositiveDefinite, TileCholesky
@@ -16,12 +16,15 @@ from .problem import RidgeProblem, Solution, assess, unsolved
 
 SINGLE_FROM = 2000  # rows from which a single-precision factor and its refinement are faster
 REFINEMENTS = 30
+PRECISE_BELOW = 2e-5  # residuals that single-precision sums cannot tell
 
 
-def symmetric_operator(K: Gram, problem: RidgeProblem) -> Operator:
+def symmetric_operator(K: Gram, problem: RidgeProblem, precise: bool = True) -> Operator:
     """Return V -> S K S V in double precision.
 
-    A product with a single-precision K rounds V as well: V is handed over in two parts.
+    A native product with a single-precision K sums in single precision inside a tile. `precise`
+    takes K in bands instead and converts them; otherwise V is handed over in two parts, so that at
+    least it is not rounded.
     """
     roots = problem.roots
 
@@ -29,6 +32,8 @@ def symmetric_operator(K: Gram, problem: RidgeProblem) -> Operator:
         scaled = roots * V
         if K.dtype == np.float64:
             return np.asarray(roots * (K @ scaled))
+        if precise:
+            return np.asarray(roots * Gram.reduce(K, Multiply(scaled)))
         high = scaled.astype(np.float32).astype(np.float64)
         parts = K @ np.hstack([high, scaled - high])
         return np.asarray(roots * (parts[:, : V.shape[1]] + parts[:, V.shape[1] :]))
@@ -209,7 +214,8 @@ class _Refinement:
     ) -> None:
         self.settings, self.problem, self.monitor = settings, problem, monitor
         self.K = K
-        self.reference = symmetric_operator(K if exact is None else exact, problem)
+        precise = settings.tol < PRECISE_BELOW
+        self.reference = symmetric_operator(K if exact is None else exact, problem, precise)
         self.floor = 1e-10 if K.dtype == np.float64 else 1e-5
         if exact is not None:
             self.floor = 1e-4 if exact.dtype == K.dtype else 1e-5
@@ -230,7 +236,7 @@ class _Refinement:
         roots = None if self.problem.weight is None else self.problem.roots[:, 0]
         factor = partial_cholesky(self.K, self.settings.rank, random, roots, np.float32)
         self.rank = len(factor.pivots)
-        preconditioner = LowRankPreconditioner(factor.values)
+        preconditioner = LowRankPreconditioner(factor.values, self.monitor)
         return [preconditioner.at(alpha) for alpha, _ in self.groups]
 
     def run(self, operators: list[Operator]) -> str:
