@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._native import num_threads as num_threads
     from ._native import set_num_threads as set_num_threads
+    from .checks import FileError as FileError
     from .checks import InputError as InputError
     from .checks import KernelError as KernelError
     from .checks import MemoryLimitError as MemoryLimitError
     from .checks import MercerError as MercerError
     from .checks import ParseError as ParseError
+    from .files import load as load
+    from .files import save as save
     from .grams import gram as gram
     from .grams import gram_family as gram_family
     from .grams import prepare as prepare
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from .validity import repair as repair
 
 _HOME = {
+    "FileError": "checks",
     "InputError": "checks",
     "KernelError": "checks",
     "KernelPrototypeClassifier": "models",
@@ -47,10 +51,12 @@ _HOME = {
     "check_kernel": "validity",
     "gram": "grams",
     "gram_family": "grams",
+    "load": "files",
     "num_threads": "_native",
     "parse": "kernels",
     "prepare": "grams",
     "repair": "validity",
+    "save": "files",
     "set_num_threads": "_native",
 }
 

@@ -55,6 +55,10 @@ def _rebuild_parse_error(text: str, position: int, args: tuple[Any, ...]) -> Par
     return error
 
 
+class FileError(MercerError, ValueError):
+    """A model file cannot be written, or what is read is not one or was altered."""
+
+
 class MemoryLimitError(MercerError, MemoryError):
     """Nothing that would fit the memory limit can do the job."""
 

@@ -269,6 +269,15 @@ class GramRows(Input):
     def take(self, rows: Rows) -> GramRows:
         return GramRows(self.values[rows], None if self.columns is None else self.columns[rows])
 
+    @classmethod
+    def numbered(cls, columns: Array, width: int, dtype: Any) -> GramRows:
+        """Return training points that only say which columns they are, without their entries.
+
+        The matrix has the right shape and takes no memory; what is not there must not look like
+        data.
+        """
+        return cls(np.broadcast_to(np.array(np.nan, dtype), (len(columns), width)), columns)
+
 
 def _canonical(values: Any) -> Any:
     """Return a sparse matrix as CSR in which every entry is stored once."""

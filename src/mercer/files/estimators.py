@@ -1,0 +1,113 @@
+"""Estimators: their name, their parameters, what they learnt."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .. import models
+from ..checks import InputTypeError, nearest, sentence, show
+from ..grams import Gram, Prepared
+from ..kernels import Kernel
+from ..monitor import Monitor
+from .parcel import Packing, Unpacking
+from .parts import set_attribute
+from .values import Fields, pack_value, register, unpack_value
+
+# Where scikit-learn keeps what belongs to a session and not to a model.
+_FOREIGN = {"_metadata_request", "_skl_callbacks", "_parent_callback_ctx"}
+_EXPECTED: dict[str, type] = {
+    "_prepared": Prepared,
+    "kernel_": Kernel,
+    "certificate_": models.Certificate,
+    "dual_coef_": np.ndarray,
+}
+
+
+def estimators() -> dict[str, type[Any]]:
+    """Return the estimators that a model file may hold, by name."""
+    found = {name: getattr(models, name) for name in models.__all__}
+    return {
+        name: kind
+        for name, kind in found.items()
+        if isinstance(kind, type) and issubclass(kind, BaseEstimator) and hasattr(kind, "fit")
+    }
+
+
+def pack_estimator(model: Any, packing: Packing, where: str = "") -> Fields:
+    """Return an estimator as JSON data."""
+    name = type(model).__name__
+    if estimators().get(name) is not type(model):
+        must = "the model must be an estimator of mercer itself"
+        got = f"{show(model)} ({type(model).__module__}.{type(model).__qualname__})"
+        advice = "A class of your own can be pickled, but a model file cannot name it."
+        raise InputTypeError(sentence("save", must, got, advice))
+    parameters = model.get_params(deep=False)
+    state = {key: vars(model)[key] for key in sorted(set(vars(model)) - set(parameters))}
+    return {
+        "estimator": name,
+        "parameters": {
+            key: _pack_parameter(key, value, packing, f"{where}parameters.{key}")
+            for key, value in parameters.items()
+        },
+        "state": {
+            key: pack_value(value, packing, f"{where}state.{key}")
+            for key, value in state.items()
+            if not _is_passing(key, value)
+        },
+    }
+
+
+def _pack_parameter(key: str, value: Any, packing: Packing, where: str) -> Any:
+    """Return a parameter; what only another `fit` would use and no file can hold becomes None."""
+    needed = key.startswith("kernel")
+    if not needed and _serves_fitting(value):
+        packing.left_out.append(where)
+        return None
+    return pack_value(value, packing, where)
+
+
+def _serves_fitting(value: Any) -> bool:
+    """Return whether this is a callback, a scorer, a random generator, a splitter or a monitor."""
+    random = isinstance(value, np.random.RandomState | np.random.Generator | np.random.BitGenerator)
+    splitter = hasattr(value, "get_n_splits")
+    function = callable(value) and not isinstance(value, type | Kernel)
+    return random or splitter or function or isinstance(value, Monitor)
+
+
+def _is_passing(key: str, value: Any) -> bool:
+    """Return whether an attribute belongs to the session: it is computed or set again."""
+    return key in _FOREIGN or isinstance(value, Monitor | Gram)
+
+
+def unpack_estimator(data: Any, unpacking: Unpacking) -> Any:
+    """Return the estimator of JSON data."""
+    name = unpacking.get(data, "estimator", str)
+    kind = estimators().get(name)
+    if kind is None:
+        must = "its estimator must be one that this mercer has"
+        got = f"{show(name)}, written by {show(data.get('writer'))}"
+        raise unpacking.fail(must, got, nearest(name, estimators()))
+    parameters = unpacking.get(data, "parameters", dict)
+    known = set(inspect.signature(kind).parameters)
+    unknown = sorted(set(parameters) - known)
+    if unknown:
+        raise unpacking.fail(f"the parameters of {name} are {', '.join(sorted(known))}", unknown[0])
+    model = kind(**{key: unpack_value(value, unpacking) for key, value in parameters.items()})
+    for key, value in unpacking.get(data, "state", dict).items():
+        found = unpack_value(value, unpacking)
+        if key in _EXPECTED and not isinstance(found, _EXPECTED[key]):
+            raise unpacking.fail(f"{key} must be a {_EXPECTED[key].__name__}", show(found))
+        set_attribute(model, key, found, unpacking)
+    return model
+
+
+register(
+    "estimator",
+    lambda value: isinstance(value, BaseEstimator),
+    lambda model, packing, where: pack_estimator(model, packing, f"{where}."),
+    unpack_estimator,
+)

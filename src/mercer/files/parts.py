@@ -1,0 +1,132 @@
+"""What models are made of: kernels, functions by name, and records such as certificates."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any
+
+from .. import models
+from ..checks import FileError, sentence, show
+from ..kernels import Basis, Kernel, from_spec
+from .parcel import Packing, Unpacking
+from .values import Fields, pack_value, register, unpack_value
+
+
+def _pack_kernel(kernel: Kernel, packing: Packing, where: str) -> Fields:
+    nodes = [kernel]
+    for node in nodes:
+        nodes += node.children()
+    for node in nodes:
+        for name in ("f", "phi", "fn"):  # as `from_spec` knows them
+            found = getattr(node, name, None)
+            if callable(found) or hasattr(found, "transform"):
+                packing.function(found, where)
+    try:
+        spec = json.loads(json.dumps(kernel.spec(), allow_nan=False))
+        same = bool(from_spec(spec, packing.functions) == kernel)
+    except (TypeError, ValueError):  # a field that is no JSON, a class that is not registered
+        same = False
+    if not same:
+        must = f"{where} must be a kernel that from_spec(kernel.spec()) gives back"
+        raise FileError(sentence("save", must, f"a {kernel.name} that it does not"))
+    return {"spec": spec}
+
+
+def _unpack_kernel(data: Fields, unpacking: Unpacking) -> Kernel:
+    spec = unpacking.get(data, "spec", dict)
+    try:
+        return from_spec(spec, unpacking.functions)
+    except Exception as error:  # a kernel checks its parameters, and may be anyone's
+        raise unpacking.fail("its kernel must be valid", f"{show(spec)} ({error})") from error
+
+
+def _unpack_function(data: Fields, unpacking: Unpacking) -> Any:
+    name = unpacking.get(data, "name", str)
+    if name not in unpacking.functions:
+        raise unpacking.fail(f"functions must have {show(name)}", "none of that name")
+    return unpacking.functions[name]
+
+
+def _is_function(value: Any) -> bool:
+    return callable(value) and not isinstance(value, type)
+
+
+register("kernel", lambda value: isinstance(value, Kernel), _pack_kernel, _unpack_kernel)
+register(
+    "function",
+    _is_function,
+    lambda value, packing, where: {"name": packing.function(value, where)},
+    _unpack_function,
+)
+
+
+# --- records -----------------------------------------------------------------------------------
+
+
+def records() -> dict[str, type[Any]]:
+    """Return the classes whose values a model may keep, by name.
+
+    They are the certificates, the dataclasses of `mercer.models`, and the classes there that say
+    with a `__getstate__` of their own what of them is to be kept.
+    """
+    found: list[type[Any]] = [Basis, models.Certificate]
+    for kind in found:
+        found += kind.__subclasses__()
+    for module in filter(inspect.ismodule, vars(models).values()):
+        found += [kind for kind in vars(module).values() if _is_record(kind, module.__name__)]
+    return {kind.__name__: kind for kind in found if kind.__module__.startswith("mercer.")}
+
+
+def _is_record(kind: Any, module: str) -> bool:
+    ours = isinstance(kind, type) and kind.__module__ == module
+    return ours and (is_dataclass(kind) or "__getstate__" in vars(kind))
+
+
+def _pack_record(value: Any, packing: Packing, where: str) -> Fields:
+    if is_dataclass(value):
+        content = {f.name: getattr(value, f.name) for f in fields(value)}
+    else:
+        content = value.__getstate__()
+    return {
+        "name": type(value).__name__,
+        "fields": {
+            name: pack_value(one, packing, f"{where}.{name}") for name, one in content.items()
+        },
+    }
+
+
+def _unpack_record(data: Fields, unpacking: Unpacking) -> Any:
+    name = unpacking.get(data, "name", str)
+    kind = records().get(name)
+    if kind is None:
+        raise unpacking.fail(f"a record must be one of {', '.join(records())}", name)
+    packed = unpacking.get(data, "fields", dict)
+    content = {key: unpack_value(one, unpacking) for key, one in packed.items()}
+    if not is_dataclass(kind):
+        made = object.__new__(kind)
+        for key, value in content.items():
+            set_attribute(made, key, value, unpacking)
+        return made
+    known = {f.name: f.default is MISSING and f.default_factory is MISSING for f in fields(kind)}
+    if set(content) - set(known) or any(known[key] for key in set(known) - set(content)):
+        raise unpacking.fail(f"the fields of {name} are {', '.join(known)}", ", ".join(content))
+    return kind(**content)
+
+
+def set_attribute(target: Any, key: str, value: Any, unpacking: Unpacking) -> None:
+    """Set an attribute that is data: no file may put something in the place of a method."""
+    there = inspect.getattr_static(type(target), key, None)
+    free = not hasattr(there, "__get__") and key not in vars(target)
+    if not key.isidentifier() or key.startswith("__") or not free:
+        raise unpacking.fail("attributes must be those that hold data", key)
+    setattr(target, key, value)
+
+
+register(
+    "record",
+    lambda value: records().get(type(value).__name__) is type(value),
+    _pack_record,
+    _unpack_record,
+)
