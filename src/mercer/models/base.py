@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from .. import checks
 from ..checks import Array, InputError, InputTypeError, sentence
 from ..grams import Gram, Prepared, prepare
-from ..grams.views import Side, View
 from ..inputs import (
     GRAM,
     OBJECT_DOMAINS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -93,14 +93,19 @@ class RidgeEstimator(KernelEstimator):
         weight: Array | None,
         leave_one_out: bool = False,
         chosen: tuple[Kernel, float] | None = None,
+        since: float | None = None,
     ) -> Fitted:
         """Fit the targets, one column an output, and keep what predictions need.
 
-        chosen: kernel and alpha, where they are not the parameters.
+        chosen: kernel and alpha, where they are not the parameters. since: when the work began.
         """
-        start = time.perf_counter()
+        start = time.monotonic()
+        began = start if since is None else since
         kernel, alpha = (self._kernel(), self.alpha) if chosen is None else chosen
         settings, who = self._settings(), type(self).__name__
+        if settings.time_limit is not None:
+            left = max(settings.time_limit - (start - began), settings.time_limit / 10)
+            settings = replace(settings, time_limit=left)
         progress = to_stderr(who) if self.verbose else None
         monitor = Monitor(settings.time_limit, progress, self.callback)
         prepared = self._prepare(points, weight, kernel)
@@ -113,7 +118,7 @@ class RidgeEstimator(KernelEstimator):
         with limited_threads(self.n_jobs, who):
             fitted = RidgeFit(prepared, problem, settings, monitor).run(leave_one_out)
             self._store(fitted, problem, prepared, rows)
-            self._certify(fitted, prepared, settings.tol, time.perf_counter() - start)
+            self._certify(fitted, prepared, settings.tol, time.monotonic() - began)
         return fitted
 
     def _store(

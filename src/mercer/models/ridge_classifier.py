@@ -98,9 +98,10 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
         codes: Array,
         weight: Array | None,
         chosen: tuple[Kernel, float] | None = None,
+        since: float | None = None,
     ) -> None:
         """Fit the targets, and calibrate on the scores of models that leave out one point each."""
-        fitted = self._solve(points, targets, weight, bool(self.probability), chosen)
+        fitted = self._solve(points, targets, weight, bool(self.probability), chosen, since)
         if not self.probability:
             return
         used = slice(None) if weight is None else weight > 0

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
 from .. import checks
 from ..checks import Array, InputError, sentence
-from ..grams import gram_family, limit_in_bytes, prepare
+from ..grams import gram_family, limit_in_bytes, limited_threads, prepare
 from ..inputs import Input
 from ..kernels import Kernel, to_kernel
-from ..monitor import Monitor
+from ..monitor import Monitor, Stopped, to_stderr
 from ..selection import (
     Candidate,
     HeldOut,
@@ -30,6 +33,8 @@ from .ridge import NumberRidge, RidgeEstimator
 from .ridge_classifier import LabelledRidge
 from .ridge_fit import RidgeFit
 
+SEARCH_SHARE = 0.8  # of the time limit; the final fit has what is left of all of it
+AT_ONCE = 8  # kernels whose matrices are computed together
 EXACT_ROWS = 6000  # up to which K is diagonalised
 HALF_DECADES = 10.0 ** np.arange(-6, 3.5, 0.5)
 
@@ -84,27 +89,60 @@ class RidgeSearch(RidgeEstimator):
         problem = RidgeProblem(targets[kept], np.zeros(targets.shape[1]), part, self.fit_intercept)
         chosen = points if kept.all() else points.take(np.flatnonzero(kept))
         alphas = self._check_alphas()
-        candidates: list[Candidate] = []
-        for kernel, path in self._paths(chosen, problem):
-            candidates += search.along(kernel, path, alphas)
-        self.cv_results_ = results(candidates)
-        # Shares of correct answers are often equal, but for samples of hardly any weight.
-        self.best_index_ = best(candidates, 1e-6 if is_classifier(self) else 0.0)
-        found = candidates[self.best_index_]
+        limit = self._settings().time_limit
+        progress = to_stderr(who) if self.verbose else None
+        monitor = Monitor(None if limit is None else SEARCH_SHARE * limit, progress, self.callback)
+        with limited_threads(self.n_jobs, who):
+            candidates = self._score_all(search, chosen, problem, alphas, monitor)
+        if not candidates:
+            self.cv_results_, self.best_index_ = {}, 0
+            found = Candidate(self._kernel(), alphas[len(alphas) // 2], (float("nan"),), np.inf)
+        else:
+            self.cv_results_ = results(candidates)
+            # Shares of correct answers are often equal, but for samples of hardly any weight.
+            self.best_index_ = best(candidates, 1e-6 if is_classifier(self) else 0.0)
+            found = candidates[self.best_index_]
         self.best_score_, self.alpha_ = found.mean, found.alpha
         return found.kernel, found.alpha
 
-    def _paths(self, points: Input, problem: RidgeProblem) -> Iterator[tuple[Kernel, RidgePath]]:
+    def _score_all(
+        self,
+        search: Search,
+        points: Input,
+        problem: RidgeProblem,
+        alphas: list[float],
+        monitor: Monitor,
+    ) -> list[Candidate]:
+        """Return the candidates that there was time for, and warn if it was not all of them."""
+        candidates: list[Candidate] = []
+        total = len(self._kernels()) * len(alphas)
+        try:
+            for kernel, path in self._paths(points, problem, monitor):
+                for candidate in search.along(kernel, path, alphas):
+                    candidates.append(candidate)
+                    record = {"stage": "cross-validation", "alpha": candidate.alpha}
+                    record |= {"kernel": kernel, "score": candidate.mean}
+                    monitor.iteration(record | {"fraction": len(candidates) / total})
+        except Stopped as stop:
+            must = "all pairs of kernel and alpha should be scored"
+            got = f"{len(candidates)} of {total} pairs of kernel and alpha were scored"
+            advice = "Raise time_limit, or try fewer."
+            text = sentence(type(self).__name__, must, f"{got} ({stop.reason})", advice)
+            warnings.warn(text, ConvergenceWarning, stacklevel=5)
+        return candidates
+
+    def _paths(
+        self, points: Input, problem: RidgeProblem, monitor: Monitor
+    ) -> Iterator[tuple[Kernel, RidgePath]]:
         """Yield every kernel with its path: exact for few points, else that of Nyström's model."""
         kernels = self._kernels()
-        monitor = Monitor(self.time_limit, callback=self.callback)
         n = len(points)
         limit = limit_in_bytes(type(self).__name__, self.memory_limit)
         if n > EXACT_ROWS or 40 * n * n > limit:
             for kernel in kernels:
                 yield kernel, self._in_features(kernel, points, problem, monitor)
             return
-        together = max(1, min(len(kernels), limit // (8 * n * n) - 4))
+        together = max(1, min(AT_ONCE, limit // (8 * n * n) - 4))
         for first in range(0, len(kernels), together):
             some = kernels[first : first + together]
             for kernel, K in zip(some, _dense(some, points, problem.weight, monitor), strict=True):
@@ -193,6 +231,7 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose, then fit all points; groups are handed to the splitter."""
+        start = time.monotonic()
         points = self._check_fit(X)
         targets, self._flat = self._check_targets(y, len(points))
         weight = checks.sample_weight(type(self).__name__, sample_weight, len(points))
@@ -202,7 +241,7 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
             return HeldOutNumbers(values[:, 0] if self._flat else values)
 
         pair = self._search(points, targets, truth, weight, groups, known)
-        self._solve(points, targets, weight, chosen=pair)
+        self._solve(points, targets, weight, chosen=pair, since=start)
         if self._flat:
             self._flatten()
         return self
@@ -272,11 +311,12 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose, then fit all points; groups are handed to the splitter."""
+        start = time.monotonic()
         points = self._check_fit(X)
         targets, codes, weight = self._encode(y, len(points), sample_weight)
         truth = codes if self._multilabel else self.classes_[codes]
         pair = self._search(points, targets, truth, weight, groups, self._known(codes, weight))
-        self._fit_labels(points, targets, codes, weight, chosen=pair)
+        self._fit_labels(points, targets, codes, weight, chosen=pair, since=start)
         return self
 
     def _known(self, codes: Array, weight: Array | None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -121,7 +122,7 @@ class RidgeFit:
         return limit is None or self.n**3 / 3 / 2e10 < limit / 3
 
     def _primal_bytes(self, width: int) -> int:
-        return width * width * 8 * 3 + 2 * 1024 * width * 8
+        return width * width * 8 * 3 + 2 * 4096 * width * 8
 
     def _cholesky_bytes(self) -> int:
         """Half of K, the tiles of the factors in one or both precisions, two bands on their way."""
@@ -149,13 +150,18 @@ class RidgeFit:
     # --- the ways ---------------------------------------------------------------------------
 
     def _by_primal(self, reason: str, leave_one_out: bool) -> Fitted:
-        ridge = FeatureRidge(self.prepared.map_bands, self.problem, self.monitor)
+        ridge = FeatureRidge(self._map_bands, self.problem, self.monitor)
         found = ridge.solve(self.settings.tol)
         if leave_one_out:
             found.keep["leave_one_out"] = ridge.leave_one_out(found.keep["errors"])
         width = len(found.coefficients)
         plan = f"primal: {reason}"
         return Fitted("primal", plan, found, np.arange(0), self._primal_bytes(width), 0)
+
+    def _map_bands(self) -> Iterator[tuple[slice, Any]]:
+        """Yield phi(x) in bands whose products take a fraction of a second."""
+        width = max(self.prepared.map_width() or 1, 1)
+        return self.prepared.map_bands(at_once=max(64, min(4096, int(4e9 / width**2))))
 
     def _by_cholesky(self, reason: str, leave_one_out: bool) -> Fitted:
         K = self._whole(self.limit - self._cholesky_bytes() + self._half_bytes())
@@ -174,11 +180,11 @@ class RidgeFit:
 
     def _by_cg(self, reason: str, leave_one_out: bool) -> Fitted:
         rank = self._rank(self.outputs)
-        reserve = self._vectors() + (rank + 1024) * self.n * 4
+        reserve = self._reserve(rank)
         K, exact, why = self._stored(self.limit - reserve)
         if K is None:
             rank = self._rank(round(self._pass_seconds() / (self.n**2 * 2e-11)))
-            reserve = self._vectors() + (rank + 1024) * self.n * 4
+            reserve = self._reserve(rank)
             try:
                 K = self.prepared.gram(
                     memory_limit=max(self.limit - reserve, 1), monitor=self.monitor, store=False
@@ -216,10 +222,14 @@ class RidgeFit:
             f"they need more than {need}, the limit is {limit}. Raise it, or use solver='nystrom'."
         )
 
+    def _reserve(self, rank: int) -> int:
+        """What is needed beside K: the preconditioner, rows on their way, vectors."""
+        return int(self._vectors() + (rank + 4 * AT_ONCE) * self.n * 4 + 24 * rank * rank)
+
     def _rank(self, columns: int) -> int:
         """Return the rank of a preconditioner that costs a few products with `columns` columns."""
         rank = int((RANK_WORK * self.n * max(columns, 3)) ** 0.5)
-        fits = (self.limit // 3) // (4 * self.n)
+        fits = self.limit // (10 * self.n)
         return int(max(1, min(rank, RANK_MOST, self.n // 4 + 1, fits)))
 
     def _stored(self, limit: int) -> tuple[Gram | None, Gram | None, str]:
@@ -293,7 +303,8 @@ class RidgeFit:
         """Leave out centres that the others span; return the rest and the factor of their K."""
         some = self.prepared.take(chosen)
         K = some.gram(dtype=np.float64, store=False, monitor=self.monitor).dense()
-        kept, lower = independent(K, float(np.finfo(self.prepared.view.dtype).eps))
+        eps = float(np.finfo(self.prepared.view.dtype).eps)
+        kept, lower = independent(K, eps, self.monitor)
         if len(kept) == 0:
             raise NotPositiveDefinite
         return chosen[kept], lower
@@ -314,7 +325,7 @@ class RidgeFit:
         """Return the problem in the space of an exact map, or else of few centres."""
         width = self.prepared.map_width()
         if width is not None and width < min(self.n, 2 * DIRECT):
-            return FeatureRidge(self.prepared.map_bands, self.problem, self.monitor)
+            return FeatureRidge(self._map_bands, self.problem, self.monitor)
         room = int(self.limit // (40 * self.n))
         wanted = self.settings.n_centers or int(10 * self.n**0.5)
         chosen, lower = self._independent(self._centres(max(1, min(wanted, DIRECT, room, self.n))))

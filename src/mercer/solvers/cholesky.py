@@ -85,6 +85,16 @@ class TileCholesky:
             self.monitor.poll()
         self._syrk(-1.0, left, 1.0, self.tiles[i][i], lower=1, overwrite_c=1)
 
+    def dense(self) -> Array:
+        """Return L as one array."""
+        n = self.cuts[-1].stop if self.cuts else 0
+        out = np.zeros((n, n), dtype=self.dtype)
+        for i, rows in enumerate(self.cuts):
+            for j, columns in enumerate(self.cuts[:i]):
+                out[rows, columns] = self.tiles[i][j]
+            out[rows, rows] = np.tril(self.tiles[i][i])
+        return out
+
     def half_solve(self, B: Array) -> Array:
         """Return L**-1 B."""
         X = np.array(B, dtype=self.dtype, order="F")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,19 +14,23 @@ from ..checks import Array
 from ..grams import Gram
 from ..monitor import Monitor, Stopped
 from .cg import Operator, System, conjugate_gradients
-from .cholesky import TileCholesky, dense_bands, inner_products
+from .cholesky import NotPositiveDefinite, TileCholesky, dense_bands, inner_products
 from .linear import FeatureRidge, certify
 from .problem import RidgeProblem, Solution, unsolved
 
 DIRECT = 2500  # centres up to which the normal equations cost less than conjugate gradients
 
 
-def independent(K: Array, eps: float) -> tuple[Array, Array]:
+def independent(K: Array, eps: float, monitor: Monitor) -> tuple[Array, Array]:
     """Return the centres that the others do not span, and the lower Cholesky factor of their K.
 
     eps: the relative precision of kernel values; what is smaller is rounding.
     """
     least = len(K) * eps * float(np.diag(K).max(initial=0.0))
+    with contextlib.suppress(NotPositiveDefinite):
+        lower = TileCholesky(dense_bands(K), np.float64, monitor).dense()
+        if (np.diag(lower) ** 2 > least).all():
+            return np.arange(len(K)), lower
     factor, order, rank, _ = dpstrf(np.asarray(K, dtype=np.float64), tol=least, lower=1)
     return np.asarray(order[:rank] - 1, dtype=np.intp), np.tril(factor[:rank, :rank])
 
