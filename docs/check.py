@@ -1,12 +1,20 @@
-"""Check the documentation: every relative link resolves, the README's Python examples run."""
+"""Check the documentation: every relative link resolves, the Python examples run.
 
+The examples are those of the README and of docs/how-to; a block that starts with ```python not-run
+is only read.
+"""
+
+import contextlib
+import os
 import re
 import sys
+import tempfile
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)[^)]*\)")
 HEADING = re.compile(r"^#+ +(.+?) *$", re.MULTILINE)
 
@@ -35,15 +43,27 @@ def broken_links(page: Path) -> list[str]:
     return broken
 
 
+@contextlib.contextmanager
+def scratch_directory() -> Iterator[None]:
+    """Work in a new directory, for examples that write files."""
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.chdir(before)
+
+
 def failing_examples(page: Path) -> list[str]:
     """Run the Python blocks of a page in order, as one story sharing its names."""
     names: dict[str, object] = {"__name__": "__main__"}
     text = page.read_text()
     for block in FENCE.finditer(text):
-        if block[1] != "python":
+        if block[1] != "python" or block[2].strip() == "not-run":
             continue
         # Blank lines in front make the line numbers of the traceback those of the page.
-        source = "\n" * (text.count("\n", 0, block.start()) + 1) + block[2]
+        source = "\n" * (text.count("\n", 0, block.start()) + 1) + block[3]
         try:
             exec(compile(source, str(page), "exec"), names)
         except Exception:
@@ -53,9 +73,13 @@ def failing_examples(page: Path) -> list[str]:
 
 def main() -> int:
     pages = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+    stories = [ROOT / "README.md", *sorted(ROOT.glob("docs/how-to/*.md"))]
     problems = [problem for page in pages for problem in broken_links(page)]
-    problems += failing_examples(ROOT / "README.md")
-    print(*problems or [f"{len(pages)} pages: links resolve, the README's examples run"], sep="\n")
+    for page in stories:
+        with scratch_directory():
+            problems += failing_examples(page)
+    fine = f"{len(pages)} pages: links resolve; the examples of {len(stories)} run"
+    print(*problems or [fine], sep="\n")
     return bool(problems)
 
 

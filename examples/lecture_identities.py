@@ -7,7 +7,7 @@ The items are those of docs/lectures.md. Every line ends in the largest deviatio
 
 import numpy as np
 
-from mercer import KernelPrototypeClassifier, check_kernel
+from mercer import KernelPrototypeClassifier, KernelRidge, KernelRidgeCV, check_kernel
 from mercer.checks import MercerError
 from mercer.kernels import (
     Constant,
@@ -142,6 +142,41 @@ def validity():
     tell("E2", "tanh(x.y - 1) at x = 0: k(x, x)", round(Sigmoid(coef0=-1.0).pair([0.0], [0.0]), 4))
 
 
+def ridge():
+    """A4, B13, C1, C2, D3 and D4: regression with kernels."""
+    y = np.array([1.0, -0.5, 2.0, 0.25, 0.75])
+    n, lam = len(X), 0.1
+    model = KernelRidge(n * lam, kernel=Gaussian(0.5)).fit(X, y)
+    wanted = np.linalg.solve(model.kernel_(X) + n * lam * np.eye(n), y)
+    tell("A4", "a = (n lambda I + K)^-1 y", gap(model.dual_coef_, wanted))
+    errors = y - model.predict(X)
+    tell("A4", "n lambda a_t is the error on point t", gap(n * lam * model.dual_coef_, errors))
+    tell("C2", "f(x) = sum a_i k(x, x_i)", gap(model.predict(X), model.kernel_(X) @ wanted))
+    for alpha in (1e-2, 1e-6, 1e-10):
+        model = KernelRidge(alpha, kernel=Gaussian(0.5)).fit(X, y)
+        tell("B13", f"alpha {alpha:g}: training error", f"{np.abs(y - model.predict(X)).max():.0e}")
+    for name, A in (("5 x 2", X), ("2 x 5", X.T)):
+        b, one = y[: len(A)], np.eye(len(A))
+        model = KernelRidge(lam, kernel=Linear()).fit(A, b)
+        primal = np.linalg.solve(A.T @ A + lam * np.eye(A.shape[1]), A.T @ b)
+        dual = A.T @ np.linalg.solve(A @ A.T + lam * one, b)
+        tell("C1", f"{name}: primal equals dual", gap(primal, dual))
+        tell(
+            "C1",
+            f"{name}: ours, solved as {model.certificate_.solver}",
+            gap(model.predict(A), A @ dual),
+        )
+    straight = KernelRidge(lam, kernel=Linear(), fit_intercept=True).fit(X, y).predict(X)
+    for gamma in (1e-2, 1e-3, 1e-4):
+        curved = KernelRidge(2 * gamma * lam, kernel=Gaussian(gamma)).fit(X, y).predict(X)
+        tell(
+            "D3", f"gamma {gamma:g}: off linear ridge by", f"{np.abs(curved - straight).max():.1e}"
+        )
+    search = KernelRidgeCV([0.01, 0.1, 1], kernel=[Gaussian(g) for g in (0.1, 1, 10)]).fit(X, y)
+    found = f"{search.kernel_}, alpha {search.alpha_:g}"
+    tell("D4", "gamma and lambda by leaving points out", found)
+
+
 if __name__ == "__main__":
-    for part in (rules, classics, making, geometry, validity):
+    for part in (rules, classics, making, geometry, validity, ridge):
         part()

@@ -165,3 +165,84 @@ def distance(kernel):
         return math.sqrt(max(kernel(x, x) - 2.0 * kernel(x, y) + kernel(y, y), 0.0))
 
     return between
+
+
+# --- ridge regression -------------------------------------------------------------------------
+
+
+def ridge(K, y, alpha, weight=None, intercept=False):
+    """Coefficients a and offsets b of sum w (y - K a - b)**2 + alpha a' K a, output by output.
+
+    One system: (K + alpha / W) a + 1 b = y, and sum a = 0 where there is an offset. Points without
+    weight have coefficient zero.
+    """
+    n = len(K)
+    weight = np.ones(n) if weight is None else np.asarray(weight, dtype=float)
+    used = np.flatnonzero(weight)
+    targets = np.reshape(y, (n, -1))
+    a, b = np.zeros(targets.shape), np.zeros(targets.shape[1])
+    for j, one in enumerate(np.broadcast_to(alpha, b.shape)):
+        system = np.ones((len(used) + 1, len(used) + 1))
+        system[:-1, :-1] = K[np.ix_(used, used)] + np.diag(one / weight[used])
+        system[-1, -1] = 0.0
+        right = np.append(targets[used, j], 0.0)
+        if not intercept:
+            system, right = system[:-1, :-1], right[:-1]
+        found = np.linalg.solve(system, right)
+        a[used, j] = found[: len(used)]
+        b[j] = found[-1] if intercept else 0.0
+    return a, b
+
+
+def centred_ridge(cross, own, y, alpha, weight=None, intercept=False):
+    """Coefficients t and offsets b of sum w (y - cross t - b)**2 + alpha t' own t."""
+    n, m = cross.shape
+    weight = np.ones(n) if weight is None else np.asarray(weight, dtype=float)
+    targets = np.reshape(y, (n, -1))
+    F, P = cross, own
+    if intercept:
+        F = np.hstack([cross, np.ones((n, 1))])
+        P = np.zeros((m + 1, m + 1))
+        P[:m, :m] = own
+    found = np.zeros((F.shape[1], targets.shape[1]))
+    for j, one in enumerate(np.broadcast_to(alpha, targets.shape[1:])):
+        normal = F.T @ (weight[:, None] * F) + one * P
+        found[:, j] = np.linalg.solve(normal, F.T @ (weight * targets[:, j]))
+    return found[:m], found[m] if intercept else np.zeros(targets.shape[1])
+
+
+def without(weight, i):
+    """Weights that lack point i, or one unit of it if it counts for more than one."""
+    less = np.array(weight, dtype=float)
+    less[i] = max(less[i] - 1.0, 0.0)
+    return less
+
+
+def left_out(K, y, alpha, weight=None, intercept=False):
+    """f(x_i) + b of the models that were fitted without point i, one fit for each point."""
+    n = len(K)
+    weight = np.ones(n) if weight is None else weight
+    scores = []
+    for i in range(n):
+        a, b = ridge(K, y, alpha, without(weight, i), intercept)
+        scores.append(K[i] @ a + b)
+    return np.array(scores)
+
+
+def ridge_objective(K, y, alpha, a, b=0.0, weight=None):
+    """sum w (y - K a - b)**2 + alpha a' K a, of all outputs together."""
+    a, y = np.reshape(a, (len(K), -1)), np.reshape(y, (len(K), -1))
+    weight = np.ones(len(K)) if weight is None else weight
+    losses = weight @ (y - K @ a - b) ** 2
+    return float((losses + alpha * (a * (K @ a)).sum(axis=0)).sum())
+
+
+def process_variance(K, cross, diagonal, noise, intercept=False):
+    """The variance at new points of a Gaussian process; with an offset of infinite variance."""
+    system = K + np.diag(np.broadcast_to(noise, len(K)))
+    right = cross
+    if intercept:
+        ones = np.ones((len(K), 1))
+        system = np.block([[system, ones], [ones.T, np.zeros((1, 1))]])
+        right = np.hstack([cross, np.ones((len(cross), 1))])
+    return diagonal - (right * np.linalg.solve(system, right.T).T).sum(axis=1)
