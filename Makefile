@@ -60,7 +60,7 @@ harden: $(READY) ## run the core's tests under address and undefined-behaviour s
 	LD_PRELOAD="$(PRELOAD)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	  $(SANITIZE)/venv/bin/python -m pytest --capture=no tests/test_native.py tests/test_boundary.py tests/test_engine.py tests/test_engine_process.py
 
-docs: $(READY) ## check that links resolve and the README's examples run
+docs: $(READY) ## check that links resolve and the examples of README and how-to run
 	$(BIN)/python docs/check.py
 
 native: $(READY) ## rebuild the core after a C++ edit, and its type stub

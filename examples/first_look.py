@@ -16,8 +16,7 @@ from sklearn.datasets import load_diabetes, load_iris, make_moons
 from sklearn.model_selection import train_test_split
 from style import BLUE, COLOURS, INK, ORANGE, STYLE, TINTS, output_folder
 
-from mercer import KernelPrototypeClassifier, KernelRidgeCV, check_kernel
-from mercer.files import load, save
+from mercer import KernelPrototypeClassifier, KernelRidgeCV, check_kernel, load, save
 from mercer.kernels import FunctionKernel, Gaussian, Laplacian, Linear, Spectrum
 
 # The same sentences in three languages: eight of each to learn from, four to name.
