@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer
 from mercer import KernelRidge, KernelRidgeClassifierCV, KernelRidgeCV
+from mercer.inputs import RowBlocks
 from mercer.kernels import Gaussian, Linear, Polynomial, Spectrum
 
 RANDOM = np.random.default_rng(3)
@@ -142,6 +143,23 @@ def test_one_point_cannot_be_left_out():
 def test_an_unknown_scorer_is_refused():
     with pytest.raises(ValueError, match="nonsense"):
         KernelRidgeCV([1.0], scoring="nonsense").fit(X, Y)
+
+
+@pytest.mark.parametrize("cv", [None, 4])
+def test_an_alpha_that_cannot_be_solved_is_passed_over(cv):
+    twice = np.repeat(X[:12], 2, axis=0)
+    model = KernelRidgeCV([0.0, 1.0], kernel=Gaussian(gamma=1.0), cv=cv).fit(twice, twice[:, 0])
+    assert np.isnan(model.cv_results_["mean_test_score"][0])
+    assert model.alpha_ == 1.0
+
+
+def test_points_that_arrive_in_blocks():
+    kernels = [Gaussian(gamma=0.3), Gaussian(gamma=3.0)]
+    whole = KernelRidgeCV([0.1, 1.0], kernel=kernels).fit(X, Y)
+    parts = KernelRidgeCV([0.1, 1.0], kernel=kernels).fit(RowBlocks([X[:15], X[15:]]), Y)
+    np.testing.assert_allclose(
+        parts.cv_results_["mean_test_score"], whole.cv_results_["mean_test_score"], atol=1e-9
+    )
 
 
 def test_a_time_limit_ends_a_long_search():

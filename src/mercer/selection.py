@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -105,20 +106,27 @@ class Search:
 
     def _candidate(self, kernel: Any, path: RidgePath, alpha: float) -> Candidate:
         weight = np.ones(len(self.targets)) if self.weight is None else self.weight
-        if self.folds is None:
-            errors = path.leave_one_out(alpha)
-            rows = np.arange(len(errors))
-            scores = [self._score(self.known(self.targets - errors), rows)]
-            squares = float(weight @ (errors**2).mean(axis=1) / weight.sum())
-            return Candidate(kernel, alpha, tuple(scores), squares)
+        alone: list[tuple[Array | None, Array]] = [(None, np.arange(len(self.targets)))]
         scores, squares, total = [], 0.0, 0.0
-        for outside, test in self.folds:
-            errors = np.full(self.targets.shape, np.nan)
-            errors[outside] = path.hold_out(alpha, outside)
-            scores.append(self._score(self.known(self.targets - errors), test))
+        for outside, test in alone if self.folds is None else self.folds:
+            errors = self._errors(path, alpha, outside)
+            known = np.isfinite(errors[test]).all()
+            score = self._score(self.known(self.targets - errors), test) if known else np.nan
+            scores.append(score)
             squares += float(weight[test] @ (errors[test] ** 2).mean(axis=1))
             total += float(weight[test].sum())
-        return Candidate(kernel, alpha, tuple(scores), squares / total)
+        error = squares / total
+        return Candidate(kernel, alpha, tuple(scores), error if np.isfinite(error) else np.inf)
+
+    def _errors(self, path: RidgePath, alpha: float, outside: Array | None) -> Array:
+        """Return y - f of rows held out, NaN elsewhere, or everywhere where K is singular."""
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            if outside is None:
+                return path.leave_one_out(alpha)
+            errors = np.full(self.targets.shape, np.nan)
+            with contextlib.suppress(np.linalg.LinAlgError):
+                errors[outside] = path.hold_out(alpha, outside)
+            return errors
 
     def _score(self, known: HeldOut, rows: Array) -> float:
         scorer = check_scoring(known, self.scoring)

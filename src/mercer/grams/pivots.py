@@ -39,9 +39,8 @@ def partial_cholesky(
     pivoted Cholesky" (2024).
     """
     n = K.shape[0]
-    scale = np.ones(n) if roots is None else roots
     kind = K.dtype if dtype is None else np.dtype(dtype)
-    remaining = np.maximum(K.diag() * scale**2, 0.0)
+    remaining = np.maximum(K.diag() if roots is None else K.diag() * roots**2, 0.0)
     smallest = np.finfo(kind).eps * remaining.max(initial=0.0) * 10
     T = np.empty((min(rank, n), n), dtype=kind)
     pivots: list[int] = []
@@ -49,13 +48,17 @@ def partial_cholesky(
         K.monitor.poll()  # rows that NumPy computes do not ask
         filled = len(pivots)
         proposed = _propose(remaining, min(AT_ONCE, 2 * (len(T) - filled)), smallest, random)
-        found = np.asarray(K.rows(proposed)) * scale * scale[proposed, None]
+        found = np.array(K.rows(proposed), dtype=kind)
+        if roots is not None:
+            found *= (roots[proposed, None] * roots).astype(kind)
         _subtract(found, T[:filled], proposed)
         accepted, lower = _accept(found[:, proposed], remaining[proposed], random)
         accepted = accepted[: len(T) - filled]
         lower = lower[: len(accepted), : len(accepted)]
         new = T[filled : filled + len(accepted)]
-        new[:] = solve_triangular(lower, found[accepted], lower=True, check_finite=False)
+        new[:] = solve_triangular(
+            lower.astype(kind), found[accepted], lower=True, check_finite=False
+        )
         remaining -= np.einsum("ij,ij->j", new, new, dtype=np.float64)
         np.maximum(remaining, 0.0, out=remaining)
         remaining[proposed[accepted]] = 0.0

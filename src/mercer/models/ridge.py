@@ -31,7 +31,8 @@ class RidgeCertificate(Certificate):
     residual: the largest relative residual of an output, in double precision; it is to be below
     `tol`. objective_gap: the objective is at most this far above its minimum.
     error_bound: no prediction is further than this from that of the exact solution, where k(x, x)
-    is at most its largest value in training. rank: of the preconditioner or the feature space.
+    is at most its largest value in training. With Nyström's method all of these are about the
+    best function of its centres, not of all points. rank: of the preconditioner or of the features.
     """
 
     solver: str
@@ -196,7 +197,8 @@ class NumberRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ig
         """Return f(x) + b; with return_std also the standard deviation of f(x) + b.
 
         The latter is that of a Gaussian process with the kernel as covariance and noise of
-        variance alpha / w_i: one number a point, or one an output where alphas differ.
+        variance alpha / w_i: one number a point, or one an output where alphas differ. It is in the
+        units of y only if the kernel is: k(x, x) is the variance of f(x) before any data.
         """
         values = self._scores(X)
         if not return_std:

@@ -137,8 +137,8 @@ class KernelRidgeClassifier(LabelledRidge):
     """Classification by regression on -1 and 1, with the solvers of `KernelRidge`.
 
     One output for two classes, one for each class or label otherwise; the class with the largest
-    score wins. Probabilities are calibrated on leave-one-out scores, in closed form; above 12,000
-    points on those of a Nyström model of the same problem.
+    score wins. Probabilities are calibrated on leave-one-out scores, in closed form; where
+    conjugate gradients solve the problem, on those of a Nyström model of it.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from sklearn.model_selection import check_cv
 from .. import checks
 from ..checks import Array, InputError, sentence
 from ..grams import gram_family, limit_in_bytes, limited_threads, prepare
-from ..inputs import Input
+from ..inputs import Input, RowBlocks
 from ..kernels import Kernel, to_kernel
 from ..monitor import Monitor, Stopped, to_stderr
 from ..selection import (
@@ -163,7 +163,12 @@ def _dense(
     """Return K of every kernel; what they have in common is computed once."""
     prepared = [prepare(kernel, points, weight) for kernel in kernels]
     settled = [one.kernel for one in prepared]
-    if len(settled) > 1 and all(kernel.domain == settled[0].domain for kernel in settled):
+    blocks = isinstance(points, RowBlocks)
+    if (
+        len(settled) > 1
+        and not blocks
+        and all(kernel.domain == settled[0].domain for kernel in settled)
+    ):
         return list(gram_family(settled, points, dtype=np.float64, monitor=monitor).dense())
     return [one.gram(dtype=np.float64, store=False, monitor=monitor).dense() for one in prepared]
 

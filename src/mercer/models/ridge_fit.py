@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ..checks import Array, InputError, KernelError, MemoryLimitError, bytes_text, sentence
 from ..grams import Gram, Prepared, limit_in_bytes, partial_cholesky
@@ -229,7 +229,8 @@ class RidgeFit:
     def _rank(self, columns: int) -> int:
         """Return the rank of a preconditioner that costs a few products with `columns` columns."""
         rank = int((RANK_WORK * self.n * max(columns, 3)) ** 0.5)
-        fits = self.limit // (10 * self.n)
+        room = max(0.8 * self.limit - self._reserve(0), 0.0)  # what `_reserve` makes of a rank
+        fits = int(((4 * self.n) ** 2 + 96 * room) ** 0.5 - 4 * self.n) // 48
         return int(max(1, min(rank, RANK_MOST, self.n // 4 + 1, fits)))
 
     def _stored(self, limit: int) -> tuple[Gram | None, Gram | None, str]:
@@ -267,25 +268,33 @@ class RidgeFit:
         few = self.prepared.take(chosen)
         count = len(chosen)
         own = 24 * count * count + self._vectors()
-        cross = self._cross(few, self.limit - own)
+        cross = self._cross(few, own)
         direct = leave_one_out and count <= DIRECT
         solver = Nystrom(self.settings.tol, self.settings.max_iter, direct)
         found = solver.solve(cross, lower, self.problem, self.monitor)
         if leave_one_out and not direct:
             found = self._calibrated(found)
         plan = f"Nyström with {count} centres, K(x, z) {cross.plan.kind}: {reason}"
+        if self.settings.n_centers and count < min(self.settings.n_centers, self.n):
+            plan += f" ({self.settings.n_centers} were asked for: not all fit, or span more)"
         passes = 1 if cross.plan.kind == "stored" else max(found.iterations, 1) + 1
         size = self.n * count
         return Fitted("nystrom", plan, found, chosen, cross.plan.bytes + own, passes * size)
 
-    def _cross(self, few: Prepared, limit: int) -> Gram:
-        options: dict[str, Any] = {"memory_limit": max(limit, 1), "monitor": self.monitor}
-        points = self.prepared.points
-        K = few.gram(points, **options)
-        if K.plan.kind == "on the fly" and self.itemsize == 8:
-            single = few.gram(points, dtype=np.float32, **options)
-            K = single if single.plan.kind == "stored" else K
-        return K
+    def _cross(self, few: Prepared, beside: int) -> Gram:
+        """Return K(points, centres), stored if it fits with what is needed beside it."""
+        room = self._room(beside, f"Nyström's method with {len(few)} centres")
+        return few.gram(self.prepared.points, memory_limit=room, monitor=self.monitor)
+
+    def _room(self, beside: int, what: str) -> int:
+        """Return the bytes that are left for a Gram matrix, or refuse if there are none."""
+        if beside >= self.limit:
+            need, limit = bytes_text(beside), bytes_text(self.limit)
+            raise MemoryLimitError(
+                f"{self.settings.who}: {what} on {self.n} points must fit memory_limit; it needs "
+                f"more than {need}, the limit is {limit}. Raise the limit."
+            )
+        return self.limit - beside
 
     def _centres(self, count: int) -> Array:
         """Choose points: well spread by pivoting where they are few, at random where many."""
@@ -330,7 +339,7 @@ class RidgeFit:
         wanted = self.settings.n_centers or int(10 * self.n**0.5)
         chosen, lower = self._independent(self._centres(max(1, min(wanted, DIRECT, room, self.n))))
         few = self.prepared.take(chosen)
-        cross = self._cross(few, self.limit - 16 * self.n * len(chosen))
+        cross = self._cross(few, 16 * self.n * len(chosen))
         return FeatureRidge(cross.bands, self.problem, self.monitor, lower)
 
     # --- refusal ----------------------------------------------------------------------------
@@ -339,14 +348,7 @@ class RidgeFit:
         """Say that K + alpha I is not positive definite, and from which alpha on it is."""
         K = self.prepared.gram(dtype=np.float64, store=False)
         roots = self.problem.roots
-        if self.n <= 2000:
-            values = np.linalg.eigvalsh(K.dense() * roots * roots[:, 0])
-        else:
-            shape = (self.n, self.n)
-            operator = LinearOperator(
-                shape, lambda v: roots[:, 0] * (K @ (roots[:, 0] * v.ravel()))
-            )
-            values = np.sort(eigsh(operator, 2, which="BE", return_eigenvectors=False))
+        values = self._extremes(K, roots[:, 0])
         least = max(-values[0], 0.0) + 10 * self.n * np.finfo(np.float64).eps * values[-1]
         if self.itemsize == 4:
             least += self.n * np.finfo(np.float32).eps * float(K.diag().max())
@@ -359,3 +361,18 @@ class RidgeFit:
                 f"The smallest alpha that works here is about {least:.2g}.",
             )
         )
+
+    def _extremes(self, K: Gram, roots: Array) -> Array:
+        """Return the smallest and the largest eigenvalue of S K S, roughly where K is large."""
+        if self.n <= 2000:
+            return np.linalg.eigvalsh(K.dense() * roots * roots[:, None])[[0, -1]]
+        shape = (self.n, self.n)
+        operator = LinearOperator(shape, lambda v: roots * (K @ (roots * v.ravel())))
+        found = []
+        for end in ("SA", "LA"):
+            try:
+                options = {"which": end, "tol": 1e-2, "maxiter": 5, "return_eigenvectors": False}
+                found.append(float(eigsh(operator, 1, **options)[0]))
+            except ArpackNoConvergence:  # many eigenvalues near zero: rounding, no more
+                found.append(0.0 if end == "SA" else float(self.n * K.diag().max()))
+        return np.array(found)

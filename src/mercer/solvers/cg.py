@@ -20,12 +20,17 @@ DEPENDENT = 1e-13  # squared length at which a direction counts as a combination
 
 @dataclass
 class System:
-    """(A + alpha I) X = B; targets: the residual norm at which each column is solved."""
+    """(A + alpha I) X = B.
+
+    targets: the residual norm at which each column is solved. scale: what residuals are compared
+    with, where B is itself what an earlier solution left; None is the norm of B.
+    """
 
     alpha: float
     right: Array
     targets: Array
     precondition: Operator
+    scale: Array | None = None
     X: Array = field(init=False)
 
     def start(self) -> None:
@@ -102,16 +107,16 @@ def conjugate_gradients(
 def _record(iteration: int, systems: Sequence[System]) -> dict[str, Any]:
     """Return what there is to tell about an iteration; fraction: of the digits that are wanted."""
     tiny = np.finfo(float).tiny
-    before = np.concatenate([np.linalg.norm(s.right, axis=0) for s in systems])
-    now = np.concatenate([s.norms() for s in systems])
-    wanted = np.concatenate([s.targets for s in systems])
-    done = np.log(np.maximum(before, tiny) / np.maximum(now, tiny))
-    whole = np.log(np.maximum(before, tiny) / np.maximum(wanted, tiny))
+    sizes = [np.linalg.norm(s.right, axis=0) if s.scale is None else s.scale for s in systems]
+    scale = np.maximum(np.concatenate(sizes), tiny)
+    now = np.maximum(np.concatenate([s.norms() for s in systems]) / scale, tiny)
+    wanted = np.maximum(np.concatenate([s.targets for s in systems]) / scale, tiny)
+    done = np.log(now) / np.minimum(np.log(wanted), -1e-9)
     return {
         "stage": "conjugate gradients",
         "iteration": iteration,
-        "residual": float((now / np.maximum(before, tiny)).max()),
-        "fraction": float(np.clip(done / np.maximum(whole, 1e-9), 0.0, 1.0).min()),
+        "residual": float(now.max()),
+        "fraction": float(np.clip(done, 0.0, 1.0).min()),
     }
 
 

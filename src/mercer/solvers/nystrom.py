@@ -128,7 +128,8 @@ class _Centres:
         for alpha in np.unique(alphas):
             right = self.right[:, alphas == alpha]
             wanted = 0.7 * self.settings.tol * np.linalg.norm(right, axis=0)
-            systems.append(System(float(alpha), right, wanted, self._preconditioner(alpha)))
+            operator = self._preconditioner(float(alpha))
+            systems.append(System(float(alpha), right, wanted, operator))
         iterations, status = conjugate_gradients(
             self._apply, systems, self.settings.max_iter, self.monitor
         )

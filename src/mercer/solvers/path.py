@@ -111,7 +111,8 @@ class RidgePath:
         if self.complete and alpha <= SMALL * self.values.max(initial=0.0):
             # I - H is small everywhere: a sum of small terms, not a difference of large ones.
             scaled = self.vectors[rows] * np.sqrt(self._shrink(alpha))
-            errors = cho_solve(cho_factor(scaled @ scaled.T, check_finite=False), residuals)
+            factor = cho_factor(scaled @ scaled.T, check_finite=False)
+            errors = cho_solve(factor, residuals, check_finite=False)
         else:
             errors = self._held_out(alpha, rows, residuals * (alpha if self.complete else 1.0))
         return np.asarray(errors / self.roots[rows])

@@ -58,8 +58,8 @@ def shifted_bands(K: Gram, problem: RidgeProblem, alpha: float) -> Iterator[tupl
 class Cholesky:
     """Factor K + alpha I once for each alpha, and refine the solution in double precision.
 
-    The factor is in single precision for large K; conjugate gradients with it as preconditioner
-    bring the full accuracy, and a double-precision factor is made where they do not.
+    The factor is in single precision for large K; iterative refinement brings the full accuracy,
+    and a double-precision factor is made where it does not.
     leave_one_out: also find the errors of the models that leave out one point each.
 
     Higham, Pranesh, "Exploiting lower precision arithmetic in solving symmetric positive definite
@@ -270,7 +270,7 @@ class _Refinement:
             wanted = np.maximum(
                 0.7 * self.settings.tol * scale, self.floor * np.linalg.norm(residual, axis=0)
             )
-            systems.append(System(alpha, residual, wanted, operator))
+            systems.append(System(alpha, residual, wanted, operator, scale))
         before = self.iterations
         self.iterations, status = conjugate_gradients(
             self._apply, systems, self.settings.max_iter, self.monitor, before
