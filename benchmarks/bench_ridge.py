@@ -22,7 +22,7 @@ from mercer import KernelRidge, KernelRidgeCV
 from mercer.kernels import Gaussian
 
 ALPHA, GAMMA = 0.3, 0.02
-GAMMAS = [0.1, 0.5, 2.0, 8.0]
+GAMMAS = [0.01, 0.1, 1.0, 10.0]
 
 
 def product_time(X: Any) -> float:

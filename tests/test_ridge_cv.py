@@ -177,7 +177,7 @@ def test_path_holds_out_sets_larger_than_its_space():
         rows = whole[:size]
         train = whole[size:]
         wanted = Y[rows] - refitted(Linear(), 0.5, train, rows, None, True)
-        np.testing.assert_allclose(path.hold_out(0.5, rows)[:, 0], wanted, atol=1e-9)
+        np.testing.assert_allclose(path.hold_out(0.5, path.part(rows))[:, 0], wanted, atol=1e-9)
 
 
 def test_several_outputs_are_scored_together():

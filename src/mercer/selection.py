@@ -14,6 +14,7 @@ from sklearn.metrics import check_scoring
 
 from .checks import Array, InputError, sentence
 from .solvers import RidgePath
+from .solvers.path import Part
 
 Fold = tuple[Array, Array]  # rows that the model must not see, and those of them to score
 
@@ -101,14 +102,18 @@ class Search:
 
     def along(self, kernel: Any, path: RidgePath, alphas: Sequence[float]) -> Iterator[Candidate]:
         """Yield a candidate for each alpha."""
+        held: list[tuple[Part | None, Array]] = [(None, np.arange(len(self.targets)))]
+        if self.folds is not None:
+            held = [(path.part(outside), test) for outside, test in self.folds]
         for alpha in alphas:
-            yield self._candidate(kernel, path, float(alpha))
+            yield self._candidate(kernel, path, float(alpha), held)
 
-    def _candidate(self, kernel: Any, path: RidgePath, alpha: float) -> Candidate:
+    def _candidate(
+        self, kernel: Any, path: RidgePath, alpha: float, held: list[tuple[Part | None, Array]]
+    ) -> Candidate:
         weight = np.ones(len(self.targets)) if self.weight is None else self.weight
-        alone: list[tuple[Array | None, Array]] = [(None, np.arange(len(self.targets)))]
         scores, squares, total = [], 0.0, 0.0
-        for outside, test in alone if self.folds is None else self.folds:
+        for outside, test in held:
             errors = self._errors(path, alpha, outside)
             known = np.isfinite(errors[test]).all()
             score = self._score(self.known(self.targets - errors), test) if known else np.nan
@@ -118,14 +123,14 @@ class Search:
         error = squares / total
         return Candidate(kernel, alpha, tuple(scores), error if np.isfinite(error) else np.inf)
 
-    def _errors(self, path: RidgePath, alpha: float, outside: Array | None) -> Array:
+    def _errors(self, path: RidgePath, alpha: float, outside: Part | None) -> Array:
         """Return y - f of rows held out, NaN elsewhere, or everywhere where K is singular."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             if outside is None:
                 return path.leave_one_out(alpha)
             errors = np.full(self.targets.shape, np.nan)
             with contextlib.suppress(np.linalg.LinAlgError):
-                errors[outside] = path.hold_out(alpha, outside)
+                errors[outside.rows] = path.hold_out(alpha, outside)
             return errors
 
     def _score(self, known: HeldOut, rows: Array) -> float:

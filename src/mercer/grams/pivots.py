@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..checks import Array
+from .blas import product
 from .kinds import Gram
 
 AT_ONCE = 256  # pivots that are proposed together
@@ -27,28 +28,36 @@ class PartialFactor:
 
 
 def partial_cholesky(
-    K: Gram, rank: int, random: np.random.Generator, roots: Array | None = None, dtype: Any = None
+    K: Gram | Array,
+    rank: int,
+    random: np.random.Generator,
+    roots: Array | None = None,
+    dtype: Any = None,
+    enough: float = 0.0,
 ) -> PartialFactor:
     """Return a factor of K from randomly pivoted columns.
 
     Pivots are drawn from the diagonal that remains; blocks of them are proposed at once and
     accepted one by one, which gives the same law as drawing them singly.
-    roots: the factor is that of S K S with S = diag(roots). It ends early where nothing remains.
+    roots: the factor is that of S K S with S = diag(roots). It ends early where no more than
+    `enough` of the trace remains.
 
     Epperly, Tropp, Webber, "Embrace rejection: kernel matrix approximation by accelerated randomly
     pivoted Cholesky" (2024).
     """
     n = K.shape[0]
     kind = K.dtype if dtype is None else np.dtype(dtype)
-    remaining = np.maximum(K.diag() if roots is None else K.diag() * roots**2, 0.0)
+    whole, rows = (K.diag(), K.rows) if isinstance(K, Gram) else (np.diagonal(K), K.__getitem__)
+    remaining = np.maximum(whole if roots is None else whole * roots**2, 0.0)
     smallest = np.finfo(kind).eps * remaining.max(initial=0.0) * 10
     T = np.empty((min(rank, n), n), dtype=kind)
     pivots: list[int] = []
-    while len(pivots) < len(T) and (remaining > smallest).any():
-        K.monitor.poll()  # rows that NumPy computes do not ask
+    while len(pivots) < len(T) and (remaining > smallest).any() and remaining.sum() > enough:
+        if isinstance(K, Gram):
+            K.monitor.poll()  # rows that NumPy computes do not ask
         filled = len(pivots)
         proposed = _propose(remaining, min(AT_ONCE, 2 * (len(T) - filled)), smallest, random)
-        found = np.array(K.rows(proposed), dtype=kind)
+        found = np.array(rows(proposed), dtype=kind)
         if roots is not None:
             found *= (roots[proposed, None] * roots).astype(kind)
         _subtract(found, T[:filled], proposed)
@@ -72,7 +81,7 @@ def _subtract(found: Array, T: Array, proposed: Array) -> None:
     step = max(1024, int(2e9 / max(left.size, 1)))
     for start in range(0, found.shape[1], step):
         columns = slice(start, start + step)
-        found[:, columns] -= left @ T[:, columns]
+        found[:, columns] -= product(left, T[:, columns])
 
 
 def _propose(remaining: Array, count: int, smallest: float, random: np.random.Generator) -> Array:

@@ -135,7 +135,7 @@ class RidgeSearch(RidgeEstimator):
         self, points: Input, problem: RidgeProblem, monitor: Monitor
     ) -> Iterator[tuple[Kernel, RidgePath]]:
         """Yield every kernel with its path: exact for few points, else that of Nyström's model."""
-        kernels = self._kernels()
+        kernels, least = self._kernels(), min(self._check_alphas())
         n = len(points)
         limit = limit_in_bytes(type(self).__name__, self.memory_limit)
         if n > EXACT_ROWS or 40 * n * n > limit:
@@ -147,7 +147,7 @@ class RidgeSearch(RidgeEstimator):
             some = kernels[first : first + together]
             for kernel, K in zip(some, _dense(some, points, problem.weight, monitor), strict=True):
                 monitor.poll()
-                yield kernel, RidgePath.of_gram(K, problem)
+                yield kernel, RidgePath.of_gram(K, problem, least)
 
     def _in_features(
         self, kernel: Kernel, points: Input, problem: RidgeProblem, monitor: Monitor

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ..checks import Array
+from ..grams.blas import product
 from ..monitor import Monitor, Stopped
 from .cholesky import NotPositiveDefinite, TileCholesky, dense_bands, inner_products
 
@@ -144,7 +145,7 @@ class LowRankPreconditioner:
         factor = TileCholesky(dense_bands(shifted), np.float64, self.monitor)
 
         def apply(R: Array) -> Array:
-            inside = factor.solve(self.T @ R.astype(dtype))
-            return np.asarray((R - self.T.T @ inside.astype(dtype)) / alpha)
+            inside = factor.solve(product(self.T, R.astype(dtype)))
+            return np.asarray((R - product(self.T.T, inside.astype(dtype))) / alpha)
 
         return apply

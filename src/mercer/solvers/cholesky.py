@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from ..checks import Array
+from ..grams.blas import product, square
 from ..monitor import Monitor
 
 TILE = 1024  # rows: large enough for BLAS, and one product of tiles takes some 30 ms
@@ -31,7 +32,7 @@ def inner_products(T: Array, monitor: Monitor) -> Array:
     step = max(64, int(4e9 / max(len(T), 1) ** 2))
     for start in range(0, T.shape[1], step):
         part = T[:, start : start + step]
-        total += part @ part.T
+        total += square(part)
         monitor.poll()
     return total
 
@@ -101,7 +102,7 @@ class TileCholesky:
         for i, rows in enumerate(self.cuts):
             part = X[rows]
             for j in range(i):
-                part = part - self.tiles[i][j] @ X[self.cuts[j]]
+                part = part - product(self.tiles[i][j], X[self.cuts[j]])
             X[rows] = self._trsm(1.0, self.tiles[i][i], part, lower=1)
             self.monitor.poll()
         return X
@@ -112,7 +113,7 @@ class TileCholesky:
         for i in range(len(self.cuts) - 1, -1, -1):
             part = X[self.cuts[i]]
             for k in range(i + 1, len(self.cuts)):
-                part = part - self.tiles[k][i].T @ X[self.cuts[k]]
+                part = part - product(self.tiles[k][i].T, X[self.cuts[k]])
             X[self.cuts[i]] = self._trsm(1.0, self.tiles[i][i], part, lower=1, trans_a=1)
             self.monitor.poll()
         return X
@@ -124,9 +125,9 @@ class TileCholesky:
             width = columns.stop - columns.start
             parts = [self._trsm(1.0, self.tiles[j][j], np.eye(width, dtype=self.dtype), lower=1)]
             for i in range(j + 1, len(self.cuts)):
-                total = self.tiles[i][j] @ parts[0]
+                total = product(self.tiles[i][j], parts[0])
                 for k in range(j + 1, i):
-                    total += self.tiles[i][k] @ parts[k - j]
+                    total += product(self.tiles[i][k], parts[k - j])
                     self.monitor.poll()
                 parts.append(self._trsm(-1.0, self.tiles[i][i], total, lower=1, overwrite_b=1))
             found[columns] = sum(np.einsum("ij,ij->j", p, p, dtype=np.float64) for p in parts)

@@ -10,6 +10,7 @@ import scipy.sparse
 from scipy.linalg import solve_triangular
 
 from ..checks import Array
+from ..grams.blas import square
 from ..monitor import Monitor
 from .cholesky import TileCholesky, dense_bands
 from .problem import RidgeProblem, Solution
@@ -49,7 +50,7 @@ class FeatureRidge:
                 sums = np.zeros(width)
                 self.shift = self._first_mean(band)
             Z = self._scaled(band, roots)
-            moments += _dense(Z.T @ Z)
+            moments += square(Z.T) if isinstance(Z, np.ndarray) else (Z.T @ Z).toarray()
             centred = roots * (self.problem.targets[rows] - self.target_mean)
             products += np.asarray(Z.T @ centred.astype(Z.dtype))
             sums += np.asarray(Z.T @ roots[:, 0].astype(Z.dtype))
@@ -193,10 +194,6 @@ def certify(gradient: Array, right: Array, alpha: Array, intercept: bool) -> dic
         "gap": gap,
         "bound": float(bounds.max(initial=0.0)) * (2 if intercept else 1),
     }
-
-
-def _dense(values: Any) -> Array:
-    return np.asarray(values.toarray() if scipy.sparse.issparse(values) else values)
 
 
 def _product(band: Any, values: Array) -> Array:

@@ -1,17 +1,29 @@
-"""Ridge regression for every alpha at once, and its cross-validation in closed form."""
+"""Ridge regression for every alpha at once, and its cross-validation in closed form.
+
+NumPy alone: its BLAS and SciPy's, used in turn, would fight for the processors.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh
 
 from ..checks import Array
+from ..grams import partial_cholesky
 from .linear import FeatureRidge
 from .problem import RidgeProblem
 
-Rows = slice | Array
-
 SMALL = 1e-8  # alpha against the largest eigenvalue
+NEGLIGIBLE = 1e-6  # trace of what may be left out of K, against the smallest alpha
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some points, to be held out together, and their rows of the vectors."""
+
+    rows: Array
+    vectors: Array
 
 
 class RidgePath:
@@ -20,7 +32,8 @@ class RidgePath:
     Solves: the errors y_i - f(x_i) of models fitted without some of the points, without fitting
     them. With the hat matrix H of all points, those of a set F held out are (I - H_FF)**-1 r_F,
     where r are the errors of the model of all points.
-    Given: orthonormal vectors U; complete: whether they span everything (with the intercept's).
+    Given: orthonormal vectors U, by growing values; complete: whether they span everything, with
+    the direction of the intercept.
 
     Rifkin, Lippert, "Notes on regularized least squares" (2007).
     """
@@ -42,11 +55,14 @@ class RidgePath:
             self.outside = targets - vectors @ self.inside - self.unit @ (self.unit.T @ targets)
 
     @classmethod
-    def of_gram(cls, K: Array, problem: RidgeProblem) -> RidgePath:
-        """Return the path of a dense K, which is overwritten."""
+    def of_gram(cls, K: Array, problem: RidgeProblem, least: float = 0.0) -> RidgePath:
+        """Return the path of a dense K, which is changed; least: the smallest alpha to come."""
         roots = problem.roots
         if problem.weight is not None:
             K *= roots * roots[:, 0]
+        few = cls._of_low_rank(K, problem, least)
+        if few is not None:
+            return few
         if problem.intercept:
             unit = roots / np.linalg.norm(roots)
             product = K @ unit
@@ -54,10 +70,32 @@ class RidgePath:
             # The constant direction has no penalty. An eigenvalue below all others sets it apart.
             apart = max(float(np.diagonal(K).max()), 1.0)
             K -= half @ unit.T + unit @ half.T + apart * (unit @ unit.T)
-        values, vectors = eigh(K, overwrite_a=True, check_finite=False, driver="evd")
+        values, vectors = np.linalg.eigh(K)
         if problem.intercept:
             values, vectors = values[1:], vectors[:, 1:]
         return cls(values, vectors, problem, complete=True)
+
+    @classmethod
+    def _of_low_rank(cls, K: Array, problem: RidgeProblem, least: float) -> RidgePath | None:
+        """Return the path where K is, next to the smallest alpha, of less than half its size.
+
+        What is left out, E, changes predictions by |E| / alpha of their size, and |E| is at most the
+        trace of E, mostly a hundredth of it.
+        """
+        if least <= SMALL * float(np.trace(K)):
+            return None
+        enough = NEGLIGIBLE * least
+        factor = partial_cholesky(K, len(K) // 2, np.random.default_rng(0), enough=enough)
+        if factor.remaining.sum() > enough:
+            return None
+        Z = np.ascontiguousarray(factor.values.T)
+        if problem.intercept:
+            unit = problem.roots / np.linalg.norm(problem.roots)
+            Z -= unit @ (unit.T @ Z)
+        values, turn = np.linalg.eigh(Z.T @ Z)
+        kept = values > 1e-14 * values.max(initial=0.0)
+        vectors = Z @ turn[:, kept] / np.sqrt(values[kept])
+        return cls(values[kept], vectors, problem, complete=False)
 
     @classmethod
     def of_features(cls, ridge: FeatureRidge) -> RidgePath:
@@ -76,10 +114,10 @@ class RidgePath:
             share = 1 / (self.values + alpha)
         return share if self.complete else alpha * share
 
-    def residuals(self, alpha: float, rows: Rows = slice(None)) -> Array:
+    def residuals(self, alpha: float) -> Array:
         """Return S (y - f) of the model of all points; of a complete basis, over alpha."""
         directions = self._shrink(alpha)[:, None] * self.inside
-        return np.asarray(self.outside[rows] + self.vectors[rows] @ directions)
+        return np.asarray(self.outside + self.vectors @ directions)
 
     def leave_one_out(self, alpha: float) -> Array:
         """Return y_i - f(x_i) of the models without point i, or without one unit of its weight."""
@@ -105,25 +143,30 @@ class RidgePath:
             return np.zeros(len(self.vectors))
         return np.asarray(1 - self._squares.sum(axis=1) - (self.unit**2).sum(axis=1))
 
-    def hold_out(self, alpha: float, rows: Array) -> Array:
-        """Return y_i - f(x_i) of the points in `rows`, of the model without all of them."""
-        residuals = self.residuals(alpha, rows)
+    def part(self, rows: Array) -> Part:
+        """Return what is needed to hold out these points, for any number of alphas."""
+        return Part(rows, self.vectors[rows])
+
+    def hold_out(self, alpha: float, held: Part) -> Array:
+        """Return y_i - f(x_i) of the points held out, of the model without all of them."""
+        rows = held.rows
+        directions = self._shrink(alpha)[:, None] * self.inside
+        residuals = self.outside[rows] + held.vectors @ directions
         if self.complete and alpha <= SMALL * self.values.max(initial=0.0):
             # I - H is small everywhere: a sum of small terms, not a difference of large ones.
-            scaled = self.vectors[rows] * np.sqrt(self._shrink(alpha))
-            factor = cho_factor(scaled @ scaled.T, check_finite=False)
-            errors = cho_solve(factor, residuals, check_finite=False)
+            scaled = held.vectors * np.sqrt(self._shrink(alpha))
+            errors = np.linalg.solve(scaled @ scaled.T, residuals)
         else:
-            errors = self._held_out(alpha, rows, residuals * (alpha if self.complete else 1.0))
+            errors = self._held_out(alpha, held, residuals * (alpha if self.complete else 1.0))
         return np.asarray(errors / self.roots[rows])
 
-    def _held_out(self, alpha: float, rows: Array, residuals: Array) -> Array:
+    def _held_out(self, alpha: float, held: Part, residuals: Array) -> Array:
         """Return (I - H_FF)**-1 r with H_FF = Z Z', as many unknowns as Z has rows or columns."""
         shares = self.values / (self.values + alpha)
-        seen = shares > np.finfo(np.float64).eps / 4  # the others add nothing
-        Z = np.hstack([self.vectors[np.ix_(rows, seen)] * np.sqrt(shares[seen]), self.unit[rows]])
+        first = int(np.argmax(shares > np.finfo(np.float64).eps / 4))  # before: they add nothing
+        Z = held.vectors[:, first:] * np.sqrt(shares[first:])
+        Z = np.hstack([Z, self.unit[held.rows]]) if self.unit.size else Z
         if Z.shape[0] <= Z.shape[1]:
-            factor = cho_factor(np.eye(len(Z)) - Z @ Z.T, check_finite=False)
-            return np.asarray(cho_solve(factor, residuals, check_finite=False))
-        factor = cho_factor(np.eye(Z.shape[1]) - Z.T @ Z, check_finite=False)
-        return np.asarray(residuals + Z @ cho_solve(factor, Z.T @ residuals, check_finite=False))
+            return np.linalg.solve(np.eye(len(Z)) - Z @ Z.T, residuals)
+        inside = np.linalg.solve(np.eye(Z.shape[1]) - Z.T @ Z, Z.T @ residuals)
+        return np.asarray(residuals + Z @ inside)
