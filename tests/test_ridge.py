@@ -9,7 +9,10 @@ from sklearn.gaussian_process.kernels import RBF
 from sklearn.linear_model import Ridge
 
 from mercer import KernelRidge
+from mercer.checks import InputError
 from mercer.kernels import Gaussian, Laplacian, Linear, Polynomial
+from mercer.models import posterior, ridge_fit
+from mercer.solvers import nystrom
 
 random = np.random.default_rng(11)
 N = 30
@@ -188,6 +191,25 @@ def test_the_variance_of_few_centres():
     wanted = 1 - (cross * np.linalg.solve(own_own, cross.T).T).sum(axis=1)
     wanted += (at * np.linalg.solve(precision, at.T).T).sum(axis=1)
     assert np.allclose(model.predict(NEW, return_std=True)[1] ** 2, wanted, rtol=1e-7)
+
+
+@pytest.mark.parametrize("intercept", [False, True], ids=["through zero", "offset"])
+def test_many_points_are_asked_for_in_parts_and_by_conjugate_gradients(intercept, monkeypatch):
+    model = fitted("cholesky", "laplacian", ALPHAS["alphas"], intercept, WEIGHTS["weights"])
+    wanted = model.predict(NEW, return_std=True)[1]
+    monkeypatch.setattr(posterior, "AT_ONCE", 4)
+    assert np.allclose(model.predict(NEW, return_std=True)[1], wanted, rtol=1e-12)
+    monkeypatch.setattr(posterior, "CHOLESKY_ROWS", N - 1)
+    assert np.allclose(model.predict(NEW, return_std=True)[1], wanted, rtol=1e-6)
+
+
+def test_the_variance_of_many_centres_is_refused(monkeypatch):
+    for module in (nystrom, posterior, ridge_fit):
+        monkeypatch.setattr(module, "DIRECT", 5)
+    model = KernelRidge(kernel=Gaussian(0.4), solver="nystrom", n_centers=9).fit(X, Y)
+    assert model.certificate_.iterations > 0
+    with pytest.raises(InputError, match="return_std needs at most 5 features or centres"):
+        model.predict(NEW, return_std=True)
 
 
 def test_the_deviation_is_small_near_points_and_large_far_away():

@@ -15,6 +15,7 @@ from .linear import FeatureRidge
 from .problem import RidgeProblem
 
 SMALL = 1e-8  # alpha against the largest eigenvalue
+IGNORED = 1e-11
 NEGLIGIBLE = 1e-6  # trace of what may be left out of K, against the smallest alpha
 
 
@@ -79,7 +80,7 @@ class RidgePath:
     def _of_low_rank(cls, K: Array, problem: RidgeProblem, least: float) -> RidgePath | None:
         """Return the path where K is, next to the smallest alpha, of less than half its size.
 
-        What is left out, E, changes predictions by |E| / alpha of their size, and |E| is at most the
+        What is left out, E, changes predictions by |E| / alpha of their size; |E| is at most the
         trace of E, mostly a hundredth of it.
         """
         if least <= SMALL * float(np.trace(K)):
@@ -163,7 +164,8 @@ class RidgePath:
     def _held_out(self, alpha: float, held: Part, residuals: Array) -> Array:
         """Return (I - H_FF)**-1 r with H_FF = Z Z', as many unknowns as Z has rows or columns."""
         shares = self.values / (self.values + alpha)
-        first = int(np.argmax(shares > np.finfo(np.float64).eps / 4))  # before: they add nothing
+        # Directions that change no digit that matters: I - H is at least 1 - max(shares).
+        first = int(np.argmax(shares > IGNORED * (1 - shares.max(initial=0.0))))
         Z = held.vectors[:, first:] * np.sqrt(shares[first:])
         Z = np.hstack([Z, self.unit[held.rows]]) if self.unit.size else Z
         if Z.shape[0] <= Z.shape[1]:
