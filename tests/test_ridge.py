@@ -6,7 +6,7 @@ import pytest
 import samples
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LinearRegression, Ridge
 
 from mercer import KernelRidge
 from mercer.checks import InputError
@@ -235,6 +235,15 @@ def test_without_penalty_it_interpolates(solver):
     assert np.allclose(model.predict(X), Y[[*range(N - 1), 0]], rtol=0, atol=1e-8)
     assert model.certificate_.status in ("exact", "converged")
     assert model.certificate_.error_bound >= 0  # infinite, or nothing was left
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_without_penalty_few_features_are_least_squares(intercept):
+    model = KernelRidge(0, kernel=Linear(), fit_intercept=intercept).fit(X, Y)
+    wanted = LinearRegression(fit_intercept=intercept).fit(X, Y)
+    assert model.certificate_.solver == "primal"
+    assert np.allclose(model.predict(NEW), wanted.predict(NEW), rtol=0, atol=1e-10)
+    assert np.isnan(model.dual_coef_).all()  # no combination of errors gives it
 
 
 @pytest.mark.parametrize("shape", [(40, 6), (6, 40)], ids=["tall", "wide"])

@@ -108,41 +108,48 @@ def test_every_memory_plan_reaches_the_tolerance(limit, plan, intercept):
 
 
 MEASURE = """
-import sys, numpy
+import sys, numpy, mercer
 from scipy.linalg import blas
-from mercer import KernelRidge
 from mercer.kernels import Gaussian
 
+limit, solver, name = sys.argv[1:]
 points = numpy.random.default_rng(0).normal(size=(4000, 5))
 y = numpy.sin(3 * points[:, 0]) + points[:, 1]
+y = y > 0 if name.endswith("Classifier") else y
 
 def high():
     with open("/proc/self/status") as lines:
         return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
 def fit(limit, rows, solver):
-    model = KernelRidge(0.1, kernel=Gaussian(0.2), memory_limit=limit, solver=solver)
+    model = getattr(mercer, name)(0.1, kernel=Gaussian(0.2), memory_limit=limit, solver=solver)
     model.fit(points[:rows], y[:rows])
 
-for solver in ("cholesky", "cg", "nystrom"):
-    fit("1GB", 300, solver)
+for warm in ("cholesky", "cg", "nystrom"):
+    fit("1GB", 300, warm)
 for dtype in (numpy.float32, numpy.float64):  # the buffers of BLAS are not ours
     A = numpy.ones((600, 600), dtype)
     A @ A, blas.dgemm(1.0, A, A), blas.sgemm(1.0, A, A)
 del A
 before = high()
-fit(sys.argv[1], 4000, sys.argv[2])
+fit(limit, 4000, solver)
 print((high() - before) * 1024)
 """
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
-@pytest.mark.parametrize(("limit", "solver"), [("60MB", "auto"), ("20MB", "nystrom")])
-def test_the_process_keeps_the_limit(limit, solver):
+@pytest.mark.parametrize(
+    ("limit", "solver", "model"),
+    [
+        ("60MB", "auto", "KernelRidge"),
+        ("20MB", "nystrom", "KernelRidge"),
+        ("100MB", "auto", "KernelRidgeClassifier"),
+    ],
+)
+def test_the_process_keeps_the_limit(limit, solver, model):
     # K would be 128 MB; what native code allocates is seen by the operating system only.
-    done = subprocess.run(
-        [sys.executable, "-c", MEASURE, limit, solver], capture_output=True, text=True, check=True
-    )
+    command = [sys.executable, "-c", MEASURE, limit, solver, model]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert int(done.stdout) <= 1.1 * int(limit[:-2]) * 1e6
 
 

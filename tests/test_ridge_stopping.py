@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 import warnings
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -26,19 +25,29 @@ LARGE_Y = np.sin(2 * LARGE[:, 0]) + LARGE[:, 1]
 K = Gaussian(0.4).formula(X, X)
 
 
-@pytest.fixture
-def clock(monkeypatch):
-    """The clock of time limits, which only the kernel below moves: a millisecond for ten pairs."""
-    start, calls = time.monotonic(), []
-    ticking = SimpleNamespace(calls=calls, monotonic=lambda: start + 1e-4 * sum(calls))
-    monkeypatch.setattr(monitor, "time", ticking)
+class Clock:
+    """The clock of time limits, which only its kernel moves: a millisecond for ten pairs."""
 
-    def values(A, B):
-        calls.append(len(A) * len(B))
+    def __init__(self):
+        self.kernel = FunctionKernel(self.values)
+        self.reset()
+
+    def reset(self):
+        self.start, self.calls = time.monotonic(), []
+
+    def values(self, A, B):
+        self.calls.append(len(A) * len(B))
         return np.exp(-0.4 * ((A[:, None] - B[None]) ** 2).sum(axis=2))
 
-    ticking.kernel = FunctionKernel(values)
-    return ticking
+    def monotonic(self):
+        return self.start + 1e-4 * sum(self.calls)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    made = Clock()
+    monkeypatch.setattr(monitor, "time", made)
+    return made
 
 
 @pytest.mark.parametrize("solver", ["cg", "cholesky", "nystrom"])
@@ -46,8 +55,9 @@ def test_a_time_limit_ends_a_fit_between_two_blocks(solver, clock):
     points, y = LARGE, LARGE_Y
     exact = KernelRidge(0.01, kernel=Gaussian(0.4)).fit(points, y).predict(points)
     seen = set()
-    for seconds in (1e-3, 0.3, 1.0, 2.0, 3.0, 4.5, 6.0, 8.0, 12.0, 16.0, 24.0, 1e4):
-        clock.calls.clear()
+    whole = {"cg": 60.0, "cholesky": 5.0, "nystrom": 4.0}[solver]
+    for seconds in [*np.linspace(1e-3, 1.0, 60) * whole, 1e4]:
+        clock.reset()
         model = KernelRidge(
             0.01,
             kernel=clock.kernel,
@@ -65,7 +75,7 @@ def test_a_time_limit_ends_a_fit_between_two_blocks(solver, clock):
         if found.status == "time limit":
             assert "Raise time_limit" in str(caught[0].message)
             begun = 1e-4 * (np.cumsum(pairs) - pairs)
-            late = begun > seconds + 0.1
+            late = begun > seconds + 0.05
             assert pairs[late].max(initial=0) <= 32**2  # only blocks of the diagonal
         else:
             assert not caught
@@ -84,12 +94,13 @@ def test_a_classifier_is_finished_only_with_its_probabilities(clock):
     wanted = KernelRidgeClassifier(0.1, **options).fit(points, y)
     whole, stopped = 1e-4 * sum(clock.calls), 0
     for seconds in np.linspace(0.1, 1.1, 16) * whole:
-        clock.calls.clear()
+        clock.reset()
         model = KernelRidgeClassifier(0.1, time_limit=seconds, **options).fit(points, y)
         chances = model.predict_proba(points)
         assert np.array_equal(chances.argmax(axis=1), model.predict(points))
         same = np.allclose(model.slopes_, wanted.slopes_, rtol=1e-6)
         assert same == (model.certificate_.status == "converged")
+        assert same or model.slopes_.tolist() == [1.0]  # nothing is known of them
         stopped += not same and model.certificate_.residual <= 1e-6
     assert same
     assert stopped > 0  # after the solution was found

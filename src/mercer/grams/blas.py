@@ -21,12 +21,18 @@ def product(A: Array, B: Array) -> Array:
     return np.asarray(gemm(1.0, a, b, trans_a=turned_a, trans_b=turned_b))
 
 
-def square(A: Array) -> Array:
-    """Return A A', of which half is computed."""
+def half_square(A: Array) -> Array:
+    """Return A A' on and below the diagonal, zeros above it."""
     syrk = blas.ssyrk if A.dtype == np.float32 else blas.dsyrk
     a, turned = _as_columns(A)
-    half = syrk(1.0, a, trans=turned, lower=1)
-    return np.asarray(np.tril(half) + np.tril(half, -1).T)
+    return np.asarray(syrk(1.0, a, trans=turned, lower=1))
+
+
+def mirror(half: Array) -> Array:
+    """Return the symmetric matrix that is given on and below its diagonal, zeros above it."""
+    whole = half + half.T
+    whole[np.diag_indices(len(half))] = np.diagonal(half)
+    return np.asarray(whole)
 
 
 def _as_columns(A: Array) -> tuple[Any, int]:

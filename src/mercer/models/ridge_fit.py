@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ..checks import Array, InputError, KernelError, MemoryLimitError, bytes_text, sentence
-from ..grams import Gram, Prepared, limit_in_bytes, partial_cholesky
+from ..grams import Gram, Prepared, TopK, limit_in_bytes, partial_cholesky, prepare
 from ..grams.pivots import AT_ONCE
 from ..grams.plan import HALF_MARGIN
-from ..inputs import Matrix, RowBlocks
+from ..inputs import ROWS, Matrix, RowBlocks
 from ..monitor import Monitor, Stopped
 from ..solvers import (
     Cholesky,
@@ -35,6 +36,7 @@ RANK_WORK = 6.7  # products with K that the preconditioner may cost
 RANK_MOST = 5000
 PASS_SECONDS = 60  # of one product with K computed anew; beyond, few centres do better
 CENTRES_MOST = 10_000
+NEAREST = 12  # points for each centre that is moved
 CANDIDATES = 20  # points for each centre among which the centres are chosen
 
 
@@ -57,6 +59,7 @@ class Fitted:
     """What came out.
 
     way: "primal", "cholesky", "cg" or "nystrom". centres: which points the coefficients belong to.
+    moved: the centres, where they are no longer those points.
     """
 
     way: str
@@ -65,6 +68,7 @@ class Fitted:
     centres: Array
     bytes: int
     entries: int
+    moved: Prepared | None = None
 
 
 class RidgeFit:
@@ -263,15 +267,15 @@ class RidgeFit:
     def _by_nystrom(self, reason: str, leave_one_out: bool) -> Fitted:
         wanted = self.settings.n_centers or min(max(int(10 * self.n**0.5), 100), CENTRES_MOST)
         count = min(wanted, self.n, int((self.limit / 40) ** 0.5))
-        chosen = self._centres(count)
-        chosen, lower = self._independent(chosen)
-        few = self.prepared.take(chosen)
+        chosen, few, share = self._centres(count)
+        kept, lower = self._independent(few)
+        chosen, few, share = chosen[kept], few.take(kept), share[kept]
         count = len(chosen)
         own = 24 * count * count + self._vectors()
         cross = self._cross(few, own)
         direct = leave_one_out and count <= DIRECT
         solver = Nystrom(self.settings.tol, self.settings.max_iter, direct)
-        found = solver.solve(cross, lower, self.problem, self.monitor)
+        found = solver.solve(cross, lower, self.problem, self.monitor, share)
         if leave_one_out and not direct:
             found = self._calibrated(found)
         plan = f"Nyström with {count} centres, K(x, z) {cross.plan.kind}: {reason}"
@@ -279,12 +283,18 @@ class RidgeFit:
             plan += f" ({self.settings.n_centers} were asked for: not all fit, or span more)"
         passes = 1 if cross.plan.kind == "stored" else max(found.iterations, 1) + 1
         size = self.n * count
-        return Fitted("nystrom", plan, found, chosen, cross.plan.bytes + own, passes * size)
+        size_in_bytes = cross.plan.bytes + own
+        return Fitted("nystrom", plan, found, chosen, size_in_bytes, passes * size, few)
 
     def _cross(self, few: Prepared, beside: int) -> Gram:
         """Return K(points, centres), stored if it fits with what is needed beside it."""
         room = self._room(beside, f"Nyström's method with {len(few)} centres")
-        return few.gram(self.prepared.points, memory_limit=room, monitor=self.monitor)
+        points = self.prepared.points
+        K = few.gram(points, memory_limit=room, monitor=self.monitor)
+        if K.plan.kind == "on the fly" and room >= 3 * K.plan.bytes / K.plan.band_rows:
+            # A band is centred, whitened and widened: copies that the plan does not know.
+            K = few.gram(points, memory_limit=room // 3, monitor=self.monitor)
+        return K
 
     def _room(self, beside: int, what: str) -> int:
         """Return the bytes that are left for a Gram matrix, or refuse if there are none."""
@@ -296,27 +306,52 @@ class RidgeFit:
             )
         return self.limit - beside
 
-    def _centres(self, count: int) -> Array:
-        """Choose points: well spread by pivoting where they are few, at random where many."""
+    def _centres(self, count: int) -> tuple[Array, Prepared, Array]:
+        """Choose points: well spread by pivoting where they are few, else at random.
+
+        Many rows of numbers are then moved to the mean of the points that are nearest to them, one
+        step of k-means, which makes better centres of them. Returns the points, the centres, and
+        how many points each stands for.
+        """
         random = np.random.default_rng(self.settings.seed)
         room = self.limit // (8 * (count + 3 * AT_ONCE))  # the factor, and rows on their way
         candidates = min(self.n, CANDIDATES * count, max(room, count))
         chosen = np.sort(random.choice(self.n, candidates, replace=False))
         if count > DIRECT or count == self.n:
-            return np.sort(random.permutation(chosen)[:count])
-        some = self.prepared.take(chosen)
-        K = some.gram(store=False, monitor=self.monitor)
-        return np.sort(chosen[partial_cholesky(K, count, random).pivots])
+            chosen = np.sort(random.permutation(chosen)[:count])
+            return chosen, *self._moved(self.prepared.take(chosen), random)
+        K = self.prepared.take(chosen).gram(store=False, monitor=self.monitor)
+        chosen = np.sort(chosen[partial_cholesky(K, count, random).pivots])
+        return chosen, self.prepared.take(chosen), np.ones(len(chosen))
 
-    def _independent(self, chosen: Array) -> tuple[Array, Array]:
-        """Leave out centres that the others span; return the rest and the factor of their K."""
-        some = self.prepared.take(chosen)
-        K = some.gram(dtype=np.float64, store=False, monitor=self.monitor).dense()
+    def _moved(self, few: Prepared, random: np.random.Generator) -> tuple[Prepared, Array]:
+        """Return the means of points nearest to each centre, where a mean is a point."""
+        points, kernel = self.prepared.points, self.prepared.kernel
+        same = few, np.ones(len(few))
+        if not (isinstance(points, Matrix) and isinstance(few.points, Matrix)):
+            return same
+        if points.is_sparse or kernel.domain != ROWS or len(few) == self.n:
+            return same
+        count = min(self.n, NEAREST * len(few))
+        some = points.take(np.sort(random.choice(self.n, count, replace=False)))
+        cross = few.gram(some, store=False, monitor=self.monitor)
+        nearest = cross.reduce(TopK(1, kernel.diag(few.points)))[0][:, 0]
+        rows, old = some.values, few.points.values
+        counts = np.bincount(nearest, minlength=len(old))
+        ones = np.ones(count, dtype=rows.dtype)
+        member = csr_array((ones, (nearest, np.arange(count))), shape=(len(old), count))
+        means = (member @ rows) / np.maximum(counts, 1)[:, None].astype(rows.dtype)
+        moved = Matrix(np.where(counts[:, None] > 0, means, old), points.names)
+        return prepare(kernel, moved), np.maximum(counts, 0.5)
+
+    def _independent(self, few: Prepared) -> tuple[Array, Array]:
+        """Return which centres the others do not span, and the factor of their K."""
+        K = few.gram(dtype=np.float64, store=False, monitor=self.monitor).dense()
         eps = float(np.finfo(self.prepared.view.dtype).eps)
         kept, lower = independent(K, eps, self.monitor)
         if len(kept) == 0:
             raise NotPositiveDefinite
-        return chosen[kept], lower
+        return kept, lower
 
     def _calibrated(self, found: Solution) -> Solution:
         """Return the solution with the errors left out of a Nyström model of the same problem."""
@@ -337,9 +372,10 @@ class RidgeFit:
             return FeatureRidge(self._map_bands, self.problem, self.monitor)
         room = int(self.limit // (40 * self.n))
         wanted = self.settings.n_centers or int(10 * self.n**0.5)
-        chosen, lower = self._independent(self._centres(max(1, min(wanted, DIRECT, room, self.n))))
-        few = self.prepared.take(chosen)
-        cross = self._cross(few, 16 * self.n * len(chosen))
+        _, few, _ = self._centres(max(1, min(wanted, DIRECT, room, self.n)))
+        kept, lower = self._independent(few)
+        few = few.take(kept)
+        cross = self._cross(few, 16 * self.n * len(kept))
         return FeatureRidge(cross.bands, self.problem, self.monitor, lower)
 
     # --- refusal ----------------------------------------------------------------------------

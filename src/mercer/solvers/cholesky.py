@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from ..checks import Array
-from ..grams.blas import product, square
+from ..grams.blas import half_square, mirror, product
 from ..monitor import Monitor
 
 TILE = 1024  # rows: large enough for BLAS, and one product of tiles takes some 30 ms
@@ -28,13 +28,13 @@ def dense_bands(A: Array) -> Iterator[tuple[slice, Array]]:
 
 def inner_products(T: Array, monitor: Monitor) -> Array:
     """Return T T' in double precision, in parts short enough to be stopped between them."""
-    total = np.zeros((len(T), len(T)))
+    total = np.zeros((len(T), len(T)), order="F")
     step = max(64, int(4e9 / max(len(T), 1) ** 2))
     for start in range(0, T.shape[1], step):
         part = T[:, start : start + step]
-        total += square(part)
+        total += half_square(part)
         monitor.poll()
-    return total
+    return mirror(total)
 
 
 class TileCholesky:

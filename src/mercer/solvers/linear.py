@@ -10,7 +10,7 @@ import scipy.sparse
 from scipy.linalg import solve_triangular
 
 from ..checks import Array
-from ..grams.blas import square
+from ..grams.blas import half_square, mirror
 from ..monitor import Monitor
 from .cholesky import TileCholesky, dense_bands
 from .problem import RidgeProblem, Solution
@@ -46,18 +46,20 @@ class FeatureRidge:
             roots = self.problem.roots[rows]
             if moments is None:
                 width = band.shape[1]
-                moments, products = np.zeros((width, width)), np.zeros((width, len(self.alpha)))
+                moments = np.zeros((width, width), order="F")
+                products = np.zeros((width, len(self.alpha)))
                 sums = np.zeros(width)
                 self.shift = self._first_mean(band)
             Z = self._scaled(band, roots)
-            moments += square(Z.T) if isinstance(Z, np.ndarray) else (Z.T @ Z).toarray()
+            dense = isinstance(Z, np.ndarray)
+            moments += half_square(Z.T) if dense else np.tril((Z.T @ Z).toarray())
             centred = roots * (self.problem.targets[rows] - self.target_mean)
             products += np.asarray(Z.T @ centred.astype(Z.dtype))
             sums += np.asarray(Z.T @ roots[:, 0].astype(Z.dtype))
             self.monitor.poll()
         assert moments is not None
         self.mean = sums / self.total if self.problem.intercept else np.zeros_like(sums)
-        self.moments = moments - self.total * np.outer(self.mean, self.mean)
+        self.moments = mirror(moments) - self.total * np.outer(self.mean, self.mean)
         self.products = products
 
     @property

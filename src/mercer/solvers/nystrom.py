@@ -12,12 +12,14 @@ from scipy.linalg.lapack import dpstrf
 
 from ..checks import Array
 from ..grams import Gram
+from ..grams.blas import half_square
 from ..monitor import Monitor, Stopped
 from .cg import Operator, System, conjugate_gradients
-from .cholesky import NotPositiveDefinite, TileCholesky, dense_bands, inner_products
+from .cholesky import NotPositiveDefinite, TileCholesky, dense_bands
 from .linear import FeatureRidge, certify
 from .problem import RidgeProblem, Solution, unsolved
 
+BLOCK = 256
 DIRECT = 2500  # centres up to which the normal equations cost less than conjugate gradients
 
 
@@ -49,12 +51,23 @@ class Nystrom:
     max_iter: int
     leave_one_out: bool = False
 
-    def solve(self, cross: Gram, lower: Array, problem: RidgeProblem, monitor: Monitor) -> Solution:
-        """Given: cross = K(points, centres) and the Cholesky factor of K(centres, centres)."""
+    def solve(
+        self,
+        cross: Gram,
+        lower: Array,
+        problem: RidgeProblem,
+        monitor: Monitor,
+        share: Array | None = None,
+    ) -> Solution:
+        """Given: cross = K(points, centres) and the Cholesky factor of K(centres, centres).
+
+        share: how many points each centre stands for, to make the preconditioner from; None: each
+        as many.
+        """
         try:
             if len(lower) <= DIRECT or self.leave_one_out:
                 return self._direct(cross, lower, problem, monitor)
-            return _Centres(self, cross, lower, problem, monitor).solve()
+            return _Centres(self, cross, lower, problem, monitor, share).solve()
         except Stopped as stop:
             return unsolved(problem, stop.reason, len(lower))
 
@@ -72,12 +85,20 @@ class _Centres:
     """Conjugate gradients in coordinates where the penalty is the identity."""
 
     def __init__(
-        self, settings: Nystrom, cross: Gram, lower: Array, problem: RidgeProblem, monitor: Monitor
+        self,
+        settings: Nystrom,
+        cross: Gram,
+        lower: Array,
+        problem: RidgeProblem,
+        monitor: Monitor,
+        share: Array | None,
     ) -> None:
         self.settings, self.cross, self.lower = settings, cross, lower
         self.problem, self.monitor = problem, monitor
         self.weight = problem.roots[:, 0] ** 2
         self.total = float(self.weight.sum())
+        share = np.ones(len(lower)) if share is None else share
+        self.share = share * (self.total / share.sum())
         self.shift = np.zeros(len(lower))
         means = np.zeros(problem.targets.shape[1])
         weighted = self.weight[:, None] * np.hstack(
@@ -114,17 +135,33 @@ class _Centres:
             total += band.T @ (self.weight[rows, None] * inner).astype(band.dtype)
         return self._whiten(total - np.outer(self.shift, self.shift @ t / self.total))
 
-    def _preconditioner(self, alpha: float) -> Operator:
-        """Return r -> M**-1 r with M = total / m L' C L + alpha I: all points as the centres."""
+    def _second_moments(self) -> Array:
+        """Return L' C L with C the share of each centre, centred: what the centres say about Z' Z.
+
+        Row blocks of L end at the diagonal, so that a third of the products is enough.
+        """
         m = len(self.lower)
-        L = self.lower - self.lower.mean(axis=0) if self.problem.intercept else self.lower
-        M = (self.total / m) * inner_products(L.T, self.monitor)
-        M[np.diag_indices(m)] += alpha
+        total = np.zeros((m, m), order="F")
+        for start in range(0, m, BLOCK):
+            rows = slice(start, min(start + BLOCK, m))
+            part = self.lower[rows, : rows.stop] * np.sqrt(self.share[rows, None])
+            total[: rows.stop, : rows.stop] += half_square(part.T)
+            self.monitor.poll()
+        if self.problem.intercept:
+            mean = self.share @ self.lower / self.share.sum()
+            total -= np.tril(np.outer(self.share.sum() * mean, mean))
+        return total
+
+    def _preconditioner(self, alpha: float) -> Operator:
+        """Return r -> M**-1 r with M = L' C L + alpha I."""
+        M = self.second_moments.copy()
+        M[np.diag_indices(len(M))] += alpha
         return TileCholesky(dense_bands(M), np.float64, self.monitor).solve
 
     def solve(self) -> Solution:
         problem, alphas = self.problem, self.problem.alpha
         systems = []
+        self.second_moments = self._second_moments()
         for alpha in np.unique(alphas):
             right = self.right[:, alphas == alpha]
             wanted = 0.7 * self.settings.tol * np.linalg.norm(right, axis=0)
