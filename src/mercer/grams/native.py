@@ -62,6 +62,13 @@ def tile(
     return outs
 
 
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 @contextlib.contextmanager
 def limited_threads(count: int | None, who: str) -> Iterator[None]:
     """Use so many native threads inside; None: as many as before, -1: every processor."""
@@ -69,7 +76,7 @@ def limited_threads(count: int | None, who: str) -> Iterator[None]:
         yield
         return
     before = _native.num_threads()
-    wanted = len(os.sched_getaffinity(0)) if count == -1 and sys.platform == "linux" else count
+    wanted = _processors() if count == -1 else count
     _native.set_num_threads(checks.whole(who, "n_jobs", wanted, least=1))
     try:
         yield
