@@ -17,7 +17,7 @@ from .parcel import Packing, Unpacking
 from .parts import set_attribute
 from .values import Fields, pack_value, register, unpack_value
 
-# Where scikit-learn keeps what belongs to a session and not to a model.
+# Where scikit-learn keeps what belongs to the process and not to a model.
 _FOREIGN = {"_metadata_request", "_skl_callbacks", "_parent_callback_ctx"}
 _EXPECTED: dict[str, type] = {
     "_prepared": Prepared,
@@ -79,7 +79,7 @@ def _serves_fitting(value: Any) -> bool:
 
 
 def _is_passing(key: str, value: Any) -> bool:
-    """Return whether an attribute belongs to the session: it is computed or set again."""
+    """Return whether an attribute belongs to the process: it is computed or set again."""
     return key in _FOREIGN or isinstance(value, Monitor | Gram)
 
 
