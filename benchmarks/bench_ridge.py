@@ -1,8 +1,8 @@
 """Kernel ridge regression against NumPy and scikit-learn: ratios, in one run.
 
 Fits of 10,000 points are the best of three on both sides after a first run that touches the memory.
-Searches: ours is the best of three, the grid search of the peer is timed once. Fits of 60,000 points
-are measured once. `python benchmarks/bench_ridge.py [part of a name]` runs the cases that match;
+Searches: ours is the best of three, the peer's grid search is timed once. Fits of 60,000 points are
+measured once. `python benchmarks/bench_ridge.py [part of a name]` runs the cases that match;
 MERCER_DATA names the directory of the data.
 """
 
