@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ..checks import Array, InputError, KernelError, MemoryLimitError, bytes_text, sentence
-from ..grams import Gram, Prepared, TopK, limit_in_bytes, partial_cholesky, prepare
+from ..grams import Gram, Prepared, limit_in_bytes, partial_cholesky
 from ..grams.pivots import AT_ONCE
 from ..grams.plan import HALF_MARGIN
-from ..inputs import ROWS, Matrix, RowBlocks
+from ..inputs import Matrix, RowBlocks
 from ..monitor import Monitor, Stopped
 from ..solvers import (
     Cholesky,
@@ -29,6 +28,7 @@ from ..solvers.cholesky import TILE
 from ..solvers.nystrom import DIRECT, independent
 from ..solvers.problem import unsolved
 from ..solvers.ridge import SINGLE_FROM
+from .centres import moved_to_means
 
 SOLVERS = ("auto", "primal", "cholesky", "cg", "nystrom")
 CHOLESKY_ROWS = 12_000
@@ -36,7 +36,6 @@ RANK_WORK = 6.7  # products with K that the preconditioner may cost
 RANK_MOST = 5000
 PASS_SECONDS = 60  # of one product with K computed anew; beyond, few centres do better
 CENTRES_MOST = 10_000
-NEAREST = 12  # points for each centre that is moved
 CANDIDATES = 20  # points for each centre among which the centres are chosen
 
 
@@ -319,30 +318,11 @@ class RidgeFit:
         chosen = np.sort(random.choice(self.n, candidates, replace=False))
         if count > DIRECT or count == self.n:
             chosen = np.sort(random.permutation(chosen)[:count])
-            return chosen, *self._moved(self.prepared.take(chosen), random)
+            few = self.prepared.take(chosen)
+            return chosen, *moved_to_means(self.prepared, few, random, self.monitor)
         K = self.prepared.take(chosen).gram(store=False, monitor=self.monitor)
         chosen = np.sort(chosen[partial_cholesky(K, count, random).pivots])
         return chosen, self.prepared.take(chosen), np.ones(len(chosen))
-
-    def _moved(self, few: Prepared, random: np.random.Generator) -> tuple[Prepared, Array]:
-        """Return the means of points nearest to each centre, where a mean is a point."""
-        points, kernel = self.prepared.points, self.prepared.kernel
-        same = few, np.ones(len(few))
-        if not (isinstance(points, Matrix) and isinstance(few.points, Matrix)):
-            return same
-        if points.is_sparse or kernel.domain != ROWS or len(few) == self.n:
-            return same
-        count = min(self.n, NEAREST * len(few))
-        some = points.take(np.sort(random.choice(self.n, count, replace=False)))
-        cross = few.gram(some, store=False, monitor=self.monitor)
-        nearest = cross.reduce(TopK(1, kernel.diag(few.points)))[0][:, 0]
-        rows, old = some.values, few.points.values
-        counts = np.bincount(nearest, minlength=len(old))
-        ones = np.ones(count, dtype=rows.dtype)
-        member = csr_array((ones, (nearest, np.arange(count))), shape=(len(old), count))
-        means = (member @ rows) / np.maximum(counts, 1)[:, None].astype(rows.dtype)
-        moved = Matrix(np.where(counts[:, None] > 0, means, old), points.names)
-        return prepare(kernel, moved), np.maximum(counts, 0.5)
 
     def _independent(self, few: Prepared) -> tuple[Array, Array]:
         """Return which centres the others do not span, and the factor of their K."""
