@@ -145,6 +145,25 @@ def test_an_unknown_scorer_is_refused():
         KernelRidgeCV([1.0], scoring="nonsense").fit(X, Y)
 
 
+def test_a_parameter_of_one_kernel_is_not_set_on_a_list():
+    model = KernelRidgeCV([1.0], kernel=[Linear(), Gaussian(gamma=1.0)])
+    with pytest.raises(mercer.InputError, match="kernel__gamma must be set on a single kernel"):
+        model.set_params(kernel__gamma=2.0)
+    assert len(model.kernel) == 2
+    model.set_params(kernel=Gaussian(gamma=1.0), kernel__gamma=2.0)
+    assert model.kernel == Gaussian(gamma=2.0)
+
+
+@pytest.mark.parametrize("cv", [None, 4])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_a_kernel_that_is_zero_predicts_the_mean_or_nothing(cv, intercept):
+    nothing = np.zeros((40, 2))
+    model = KernelRidgeCV([0.1, 1.0], kernel=Linear(), cv=cv, fit_intercept=intercept)
+    found = model.fit(nothing, Y).predict(nothing[:1])
+    np.testing.assert_allclose(found, Y.mean() if intercept else 0.0, atol=1e-12)
+    assert np.isfinite(model.best_score_)
+
+
 @pytest.mark.parametrize("cv", [None, 4])
 def test_an_alpha_that_cannot_be_solved_is_passed_over(cv):
     twice = np.repeat(X[:12], 2, axis=0)

@@ -46,6 +46,16 @@ class RidgeSearch(RidgeEstimator):
     cv: Any
     scoring: Any
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; kernel__… names belong to a single kernel."""
+        given = params.get("kernel", self.kernel)
+        nested = [name for name in params if name.startswith("kernel__")]
+        if nested and isinstance(given, list | tuple):
+            must = f"{', '.join(nested)} must be set on a single kernel"
+            got = f"a list of {len(given)}"
+            raise InputError(sentence(type(self).__name__, must, got, "Set kernel to a new list."))
+        return super().set_params(**params)
+
     def _kernel(self) -> Kernel:
         return self._kernels()[0]
 

@@ -41,14 +41,13 @@ class FeatureRidge:
         """One pass in coordinates where P = I: moments around the mean of the first band, then
         around the mean. (To change coordinates afterwards would square the condition of P.)
         """
-        moments: Array | None = None
+        moments, products, sums = np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0)
         for rows, band in self.bands():
             roots = self.problem.roots[rows]
-            if moments is None:
+            if rows.start == 0:
                 width = band.shape[1]
                 moments = np.zeros((width, width), order="F")
-                products = np.zeros((width, len(self.alpha)))
-                sums = np.zeros(width)
+                products, sums = np.zeros((width, len(self.alpha))), np.zeros(width)
                 self.shift = self._first_mean(band)
             Z = self._scaled(band, roots)
             dense = isinstance(Z, np.ndarray)
@@ -57,7 +56,6 @@ class FeatureRidge:
             products += np.asarray(Z.T @ centred.astype(Z.dtype))
             sums += np.asarray(Z.T @ roots[:, 0].astype(Z.dtype))
             self.monitor.poll()
-        assert moments is not None
         self.mean = sums / self.total if self.problem.intercept else np.zeros_like(sums)
         self.moments = mirror(moments) - self.total * np.outer(self.mean, self.mean)
         self.products = products
@@ -81,19 +79,11 @@ class FeatureRidge:
         return band if self.lower is None else self._whiten(band.T).T
 
     def _whiten(self, values: Array) -> Array:
-        """Return L**-1 values."""
-        if self.lower is None:
-            return values
-        lower = self.lower.astype(values.dtype, copy=False)
-        return np.asarray(solve_triangular(lower, values, lower=True, check_finite=False))
+        return values if self.lower is None else whiten(self.lower, values)
 
     def _coefficients(self, theta: Array) -> Array:
         """Return t from coordinates in which the penalty is the identity."""
-        if self.lower is None:
-            return theta
-        return np.asarray(
-            solve_triangular(self.lower, theta, lower=True, trans=1, check_finite=False)
-        )
+        return theta if self.lower is None else unwhiten(self.lower, theta)
 
     def solve(self, tol: float = 1e-6) -> Solution:
         """Return the minimum, refined until its gradient, in double precision, reaches `tol`."""
@@ -137,10 +127,10 @@ class FeatureRidge:
         total = np.zeros_like(t)
         errors = np.empty_like(self.problem.targets, dtype=np.float64)
         for rows, band in self.bands():
-            errors[rows] = self.problem.targets[rows] - _product(band, t)
+            errors[rows] = self.problem.targets[rows] - wide_product(band, t)
             if self.problem.intercept:
                 errors[rows] -= intercept
-            total += _product(band.T, self.weight[rows, None] * errors[rows])
+            total += wide_product(band.T, self.weight[rows, None] * errors[rows])
         return self._whiten(total) - self.alpha * theta, errors
 
     def leave_one_out(self, errors: Array) -> Array:
@@ -171,7 +161,7 @@ class FeatureRidge:
         turn = self._coefficients(vectors)
         centre = self.shift @ turn + self.mean @ vectors
         for rows, band in self.bands():
-            yield rows, _product(band, turn) - centre
+            yield rows, wide_product(band, turn) - centre
 
     def spectrum(self) -> tuple[Array, Array]:
         """Return the eigenvalues of the moments, none negative, and their vectors."""
@@ -189,8 +179,8 @@ def certify(gradient: Array, right: Array, alpha: Array, intercept: bool) -> dic
     sizes, scale = np.linalg.norm(gradient, axis=0), np.linalg.norm(right, axis=0)
     relative = np.divide(sizes, scale, out=np.zeros_like(sizes), where=scale > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        bounds = np.where(sizes > 0, sizes / alpha, 0.0)
-        gap = float(np.where(sizes > 0, sizes**2 / alpha, 0.0).sum())
+        bounds = np.where(sizes == 0, 0.0, sizes / alpha)
+        gap = float(np.where(sizes == 0, 0.0, sizes**2 / alpha).sum())
     return {
         "residual": float(relative.max(initial=0.0)),
         "gap": gap,
@@ -198,7 +188,18 @@ def certify(gradient: Array, right: Array, alpha: Array, intercept: bool) -> dic
     }
 
 
-def _product(band: Any, values: Array) -> Array:
+def whiten(lower: Array, values: Array) -> Array:
+    """Return L**-1 values, in the precision of the values."""
+    factor = lower.astype(values.dtype, copy=False)
+    return np.asarray(solve_triangular(factor, values, lower=True, check_finite=False))
+
+
+def unwhiten(lower: Array, values: Array) -> Array:
+    """Return L**-T values."""
+    return np.asarray(solve_triangular(lower, values, lower=True, trans=1, check_finite=False))
+
+
+def wide_product(band: Any, values: Array) -> Array:
     """Return band @ values in double precision."""
     wide = band if scipy.sparse.issparse(band) else np.asarray(band, dtype=np.float64)
     return np.asarray(wide @ values)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
 from ..checks import Array
@@ -16,7 +14,7 @@ from ..grams.blas import half_square
 from ..monitor import Monitor, Stopped
 from .cg import Operator, System, conjugate_gradients
 from .cholesky import NotPositiveDefinite, TileCholesky, dense_bands
-from .linear import FeatureRidge, certify
+from .linear import FeatureRidge, certify, unwhiten, whiten, wide_product
 from .problem import RidgeProblem, Solution, unsolved
 
 BLOCK = 256
@@ -109,15 +107,7 @@ class _Centres:
             means = self.weight @ problem.targets / self.total
             self.shift = products[:, -1]
         self.means = means
-        self.right = self._whiten(products[:, :-1] - np.outer(self.shift, means))
-
-    def _whiten(self, values: Array) -> Array:
-        return np.asarray(solve_triangular(self.lower, values, lower=True, check_finite=False))
-
-    def _unwhiten(self, values: Array) -> Array:
-        return np.asarray(
-            solve_triangular(self.lower, values, lower=True, trans=1, check_finite=False)
-        )
+        self.right = whiten(self.lower, products[:, :-1] - np.outer(self.shift, means))
 
     def _transposed(self, values: Array) -> Array:
         """Return K' values."""
@@ -128,12 +118,12 @@ class _Centres:
 
     def _apply(self, V: Array) -> Array:
         """Return L**-1 K' W C K L**-T V with C taking off the mean, in one pass."""
-        t = self._unwhiten(V)
+        t = unwhiten(self.lower, V)
         total = np.zeros_like(t)
         for rows, band in self.cross.bands():
             inner = band @ t.astype(band.dtype)
             total += band.T @ (self.weight[rows, None] * inner).astype(band.dtype)
-        return self._whiten(total - np.outer(self.shift, self.shift @ t / self.total))
+        return whiten(self.lower, total - np.outer(self.shift, self.shift @ t / self.total))
 
     def _second_moments(self) -> Array:
         """Return L' C L with C the share of each centre, centred: what the centres say about Z' Z.
@@ -174,7 +164,7 @@ class _Centres:
         for alpha, system in zip(np.unique(alphas), systems, strict=True):
             theta[:, alphas == alpha] = system.X
             left[:, alphas == alpha] = system.Q @ system.rho
-        t = self._unwhiten(theta)
+        t = unwhiten(self.lower, theta)
         b = self.means - self.shift @ t / self.total if problem.intercept else self.means
         try:
             left = self._gradient(t, b, theta)
@@ -188,11 +178,7 @@ class _Centres:
     def _gradient(self, t: Array, b: Array, theta: Array) -> Array:
         """Return L**-1 K' W (y - K t - b) - alpha theta, in double precision."""
         total = np.zeros_like(t)
-        for rows, band in self._wide_bands():
-            errors = self.problem.targets[rows] - band @ t - b
-            total += band.T @ (self.weight[rows, None] * errors)
-        return np.asarray(self._whiten(total) - self.problem.alpha * theta)
-
-    def _wide_bands(self) -> Iterator[tuple[slice, Array]]:
         for rows, band in self.cross.bands():
-            yield rows, band.astype(np.float64)
+            errors = self.problem.targets[rows] - wide_product(band, t) - b
+            total += wide_product(band.T, self.weight[rows, None] * errors)
+        return np.asarray(whiten(self.lower, total) - self.problem.alpha * theta)

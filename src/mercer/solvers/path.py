@@ -1,6 +1,7 @@
 """Ridge regression for every alpha at once, and its cross-validation in closed form.
 
-NumPy alone: its BLAS and SciPy's, used in turn, would fight for the processors.
+The loop over alphas and folds is NumPy's alone: its BLAS and SciPy's, used in turn, would fight for
+the processors.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from .linear import FeatureRidge
 from .problem import RidgeProblem
 
 SMALL = 1e-8  # alpha against the largest eigenvalue
-IGNORED = 1e-11
+IGNORED = 1e-11  # share of a direction, against what I - H leaves at least
 NEGLIGIBLE = 1e-6  # trace of what may be left out of K, against the smallest alpha
 
 
@@ -117,8 +118,10 @@ class RidgePath:
 
     def residuals(self, alpha: float) -> Array:
         """Return S (y - f) of the model of all points; of a complete basis, over alpha."""
-        directions = self._shrink(alpha)[:, None] * self.inside
-        return np.asarray(self.outside + self.vectors @ directions)
+        return self._residuals(alpha, self.outside, self.vectors)
+
+    def _residuals(self, alpha: float, outside: Array, vectors: Array) -> Array:
+        return np.asarray(outside + vectors @ (self._shrink(alpha)[:, None] * self.inside))
 
     def leave_one_out(self, alpha: float) -> Array:
         """Return y_i - f(x_i) of the models without point i, or without one unit of its weight."""
@@ -151,8 +154,7 @@ class RidgePath:
     def hold_out(self, alpha: float, held: Part) -> Array:
         """Return y_i - f(x_i) of the points held out, of the model without all of them."""
         rows = held.rows
-        directions = self._shrink(alpha)[:, None] * self.inside
-        residuals = self.outside[rows] + held.vectors @ directions
+        residuals = self._residuals(alpha, self.outside[rows], held.vectors)
         if self.complete and alpha <= SMALL * self.values.max(initial=0.0):
             # I - H is small everywhere: a sum of small terms, not a difference of large ones.
             scaled = held.vectors * np.sqrt(self._shrink(alpha))
@@ -165,7 +167,7 @@ class RidgePath:
         """Return (I - H_FF)**-1 r with H_FF = Z Z', as many unknowns as Z has rows or columns."""
         shares = self.values / (self.values + alpha)
         # Directions that change no digit that matters: I - H is at least 1 - max(shares).
-        first = int(np.argmax(shares > IGNORED * (1 - shares.max(initial=0.0))))
+        first = int(np.searchsorted(shares, IGNORED * (1 - shares.max(initial=0.0))))
         Z = held.vectors[:, first:] * np.sqrt(shares[first:])
         Z = np.hstack([Z, self.unit[held.rows]]) if self.unit.size else Z
         if Z.shape[0] <= Z.shape[1]:

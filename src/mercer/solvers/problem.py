@@ -90,7 +90,6 @@ class Solution:
     offset: float = 0.0
     iterations: int = 0
     rank: int = 0
-    detail: str = ""
     keep: dict[str, Any] = field(default_factory=dict)
 
     @property

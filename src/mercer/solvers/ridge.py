@@ -275,9 +275,8 @@ class _Refinement:
         self.iterations, status = conjugate_gradients(
             self._apply, systems, self.settings.max_iter, self.monitor, before
         )
-        if (
-            self.iterations == 0 and status != "converged"
-        ):  # stopped in the first product: the preconditioner's word it is
+        if self.iterations == 0 and status != "converged":
+            # Stopped in the first product: what the preconditioner says is all there is.
             self.solutions = [s.precondition(s.right) for s in systems]
             self.residuals = [np.full_like(s.right, np.nan) for s in systems]
             return status
