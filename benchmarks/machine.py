@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import datetime
 import platform
 import sys
@@ -42,6 +43,18 @@ def peak_memory() -> Iterator[Callable[[], int]]:
         reset.write("5")  # the peak starts again from here
     before = _status("VmRSS")
     yield lambda: _status("VmHWM") - before
+
+
+def keep_memory(size: float) -> None:
+    """Touch so much memory and let this process keep it for what follows (Linux, glibc).
+
+    A virtual machine may take seconds to hand out a gigabyte, and takes it back once it is free.
+    """
+    library = ctypes.CDLL(None)
+    trim_threshold, mmap_max = -1, -4
+    library.mallopt(mmap_max, 0)
+    library.mallopt(trim_threshold, -1)
+    numpy.ones(int(size), dtype="int8")
 
 
 def best(run: Callable[[], Any], times: int = 3) -> float:

@@ -16,6 +16,7 @@
 
 #include "engine.hpp"
 #include "machine.hpp"
+#include "normal.hpp"
 #include "packed.hpp"
 
 namespace nb = nanobind;
@@ -304,6 +305,24 @@ void bind_engine(nb::module_& m, const char* panels_name, const char* job_name,
                 self.rows(chosen.data(), static_cast<std::int64_t>(chosen.shape(0)), out.data());
             },
             "chosen"_a.noconvert(), "out"_a.noconvert(), "Whole rows of K into out.");
+
+    m.def(
+        "normal_product",
+        [](const Matrix<T>& K, const Column<double>& weights, const Matrix<double>& v,
+           const Output<double>& out, const std::optional<Stop>& stop) {
+            require(weights.shape(0) == K.shape(0) && v.shape(0) == K.shape(1) &&
+                        out.shape(0) == v.shape(0) && out.shape(1) == v.shape(1),
+                    "normal_product: weights, v and out must fit the matrix.");
+            const mercer::Stored<T> matrix{K.data(), static_cast<std::int64_t>(K.shape(0)),
+                                           static_cast<std::int64_t>(K.shape(1))};
+            return run(stop, [&](const mercer::Poll& poll) {
+                return mercer::normal_product(matrix, weights.data(), v.data(),
+                                              static_cast<std::int64_t>(v.shape(1)), out.data(),
+                                              poll);
+            });
+        },
+        "K"_a.noconvert(), "weights"_a.noconvert(), "v"_a.noconvert(), "out"_a.noconvert(),
+        "stop"_a.none(), "K' W K v into out; False if `stop` said so.");
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // What is done with a finished tile: products, transposition, fixed point. See tile.hpp.
 #pragma once
 
+#include <type_traits>
+
 #include "simd.hpp"
 
 namespace mercer::MERCER_ISA {
@@ -8,11 +10,42 @@ namespace {
 
 // --- products -----------------------------------------------------------------------------------
 
-template <class T>
-inline T total(VectorOf<T> v) {
-    T sum = 0;
-    for (int i = 0; i < Vector<T>::lanes; ++i) sum += v[i];
-    return sum;
+// The sum of the numbers of a vector: of its halves, of their halves and so on.
+template <class V>
+inline auto total(V v) {
+    using T = std::remove_cvref_t<decltype(v[0])>;
+    if constexpr (sizeof(V) == 2 * sizeof(T)) {
+        return v[0] + v[1];
+    } else {
+        typedef T Half __attribute__((vector_size(sizeof(V) / 2)));
+        Half low, high;
+        __builtin_memcpy(&low, &v, sizeof low);
+        __builtin_memcpy(&high, reinterpret_cast<const char*>(&v) + sizeof low, sizeof high);
+        return total(low + high);
+    }
+}
+
+// Calls work(how many, from which) for all columns in as few groups of four at most as there can
+// be, three and three rather than four and two: each group reads the tile once.
+template <class Work>
+inline void by_some(std::int64_t count, Work work) {
+    std::int64_t c = 0;
+    while (c < count) {
+        const std::int64_t rest = count - c;
+        if (rest == 4 || rest >= 7) {
+            work(Size<4>(), c);
+            c += 4;
+        } else if (rest >= 3) {
+            work(Size<3>(), c);
+            c += 3;
+        } else if (rest == 2) {
+            work(Size<2>(), c);
+            c += 2;
+        } else {
+            work(Size<1>(), c);
+            c += 1;
+        }
+    }
 }
 
 template <class T, int rows, int columns>
@@ -40,15 +73,15 @@ inline void multiply_strip(const T* tile, std::int64_t stride, std::int64_t widt
 #pragma GCC unroll 4
     for (int c = 0; c < columns; ++c)
 #pragma GCC unroll 8
-        for (int r = 0; r < rows; ++r) out[c * out_stride + r] = total<T>(sum[c][r]);
+        for (int r = 0; r < rows; ++r) out[c * out_stride + r] = total(sum[c][r]);
 }
 
-// `columns` vectors at a time, with as many rows as keep eight sums in registers.
-template <class T, int columns>
+// `columns` vectors at a time, with `together` rows: their sums, the rows and a vector stay in
+// registers.
+template <class T, int columns, int together>
 inline void multiply_some(const T* tile, std::int64_t stride, std::int64_t rows, std::int64_t width,
                           const T* v, std::int64_t v_stride, T* out, std::int64_t out_stride,
                           const T* ahead) {
-    constexpr int together = 8 / columns;
     std::int64_t i = 0;
     for (; i + together <= rows; i += together)
         multiply_strip<T, together, columns>(tile + i * stride, stride, width, v, v_stride, out + i,
@@ -63,23 +96,27 @@ template <class T>
 void multiply(const T* tile, std::int64_t stride, std::int64_t rows, std::int64_t columns,
               const T* v, std::int64_t v_stride, std::int64_t count, T* out,
               std::int64_t out_stride, const T* ahead) {
-    std::int64_t c = 0;
-    const auto some = [&](auto size) {
-        for (; c + size() <= count; c += size())
-            multiply_some<T, size()>(tile, stride, rows, columns, v + c * v_stride, v_stride,
-                                     out + c * out_stride, out_stride, c == 0 ? ahead : nullptr);
-    };
-    some(Size<2>());
-    some(Size<1>());
+    by_some(count, [&](auto some, std::int64_t c) {
+        constexpr int together = some() > 2 ? 3 : 8 / some();
+        multiply_some<T, some(), together>(tile, stride, rows, columns, v + c * v_stride, v_stride,
+                                           out + c * out_stride, out_stride,
+                                           c == 0 ? ahead : nullptr);
+    });
 }
 
-// Twelve sums in registers, whatever their shape.
-template <class T, int columns, int wide>
+// Twelve sums in registers, whatever their shape; they start from what `out` holds, or from 0.
+template <class T, int columns, int wide, bool more>
 inline void transposed_strip(const T* tile, std::int64_t stride, std::int64_t rows, const T* u,
                              std::int64_t count, T* out, std::int64_t out_stride) {
     using V = VectorOf<T>;
     constexpr int lanes = Vector<T>::lanes;
     V sum[columns][wide] = {};
+    if constexpr (more) {
+#pragma GCC unroll 4
+        for (int c = 0; c < columns; ++c)
+#pragma GCC unroll 12
+            for (int v = 0; v < wide; ++v) sum[c][v] = load(out + c * out_stride + v * lanes);
+    }
     for (std::int64_t i = 0; i < rows; ++i) {
         V row[wide];
 #pragma GCC unroll 12
@@ -97,31 +134,28 @@ inline void transposed_strip(const T* tile, std::int64_t stride, std::int64_t ro
         for (int v = 0; v < wide; ++v) save(out + c * out_stride + v * lanes, sum[c][v]);
 }
 
-template <class T, int columns>
+template <class T, int columns, bool more>
 inline void transposed_some(const T* tile, std::int64_t stride, std::int64_t rows,
                             std::int64_t width, const T* u, std::int64_t count, T* out,
                             std::int64_t out_stride) {
     constexpr int lanes = Vector<T>::lanes, wide = 12 / columns;
     std::int64_t j = 0;
     for (; j + wide * lanes <= width; j += wide * lanes)
-        transposed_strip<T, columns, wide>(tile + j, stride, rows, u, count, out + j, out_stride);
+        transposed_strip<T, columns, wide, more>(tile + j, stride, rows, u, count, out + j,
+                                                 out_stride);
     for (; j < width; j += lanes)
-        transposed_strip<T, columns, 1>(tile + j, stride, rows, u, count, out + j, out_stride);
+        transposed_strip<T, columns, 1, more>(tile + j, stride, rows, u, count, out + j,
+                                              out_stride);
 }
 
-template <class T>
+template <class T, bool more>
 void multiply_transposed(const T* tile, std::int64_t stride, std::int64_t rows,
                          std::int64_t columns, const T* u, std::int64_t count, T* out,
                          std::int64_t out_stride) {
-    std::int64_t c = 0;
-    const auto some = [&](auto size) {
-        for (; c + size() <= count; c += size())
-            transposed_some<T, size()>(tile, stride, rows, columns, u + c, count,
-                                       out + c * out_stride, out_stride);
-    };
-    some(Size<4>());
-    some(Size<2>());
-    some(Size<1>());
+    by_some(count, [&](auto some, std::int64_t c) {
+        transposed_some<T, some(), more>(tile, stride, rows, columns, u + c, count,
+                                         out + c * out_stride, out_stride);
+    });
 }
 
 // --- transposition ------------------------------------------------------------------------------

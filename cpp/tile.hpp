@@ -90,6 +90,11 @@ struct Kernels {
                                 std::int64_t columns, const T* u, std::int64_t count, T* out,
                                 std::int64_t out_stride);
 
+    // The same, added to what out holds.
+    void (*add_transposed)(const T* tile, std::int64_t stride, std::int64_t rows,
+                           std::int64_t columns, const T* u, std::int64_t count, T* out,
+                           std::int64_t out_stride);
+
     // codes[i] = round((values[i] - low) / step), at most 65535, and back.
     void (*encode)(const T* values, std::int64_t count, T low, T step, std::uint16_t* codes);
     void (*decode)(const std::uint16_t* codes, std::int64_t count, T low, T step, T* values);

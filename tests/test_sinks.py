@@ -53,6 +53,17 @@ def test_normal(feed):
     assert np.allclose(found, wanted[:, 0], rtol=1e-5)
 
 
+def test_normal_with_weights(feed):
+    V, Y = np.arange(14.0).reshape(7, 2), np.arange(22.0).reshape(11, 2)
+    weights = np.linspace(0, 2, 11)
+    found = feed(Normal(V, Y, weights))
+    assert np.allclose(found, K.T @ (weights[:, None] * (K @ V - Y)), rtol=1e-12)
+    wanted = K.T @ (weights[:, None] * (K @ V))
+    assert np.allclose(feed(Normal(V, weights=weights)), wanted, rtol=1e-12)
+    single = feed(Normal(V[:, 0], weights=weights), K.astype(np.float32))
+    assert np.allclose(single, wanted[:, 0], rtol=1e-5)
+
+
 def test_sums(feed):
     groups, weights = np.array([0, 2, 2, 0, 2, 0, 0]), np.arange(7.0)
     wanted = np.column_stack([K[:, groups == g] @ weights[groups == g] for g in range(4)])
@@ -146,6 +157,8 @@ def test_missing_numbers_pass_through_every_kind():
         (lambda: Normal(np.ones(7), np.ones(10)), "Normal Y: it must have 11 rows"),
         (lambda: Normal(np.ones(8), np.ones(11)), "Normal V: it must have 7 rows"),
         (lambda: Normal(np.ones((7, 2)), np.ones(11)), "V and Y must have the same columns"),
+        (lambda: Normal(np.ones(7), weights=np.ones(10)), "Normal weights: it must have 11 rows"),
+        (lambda: Normal(np.ones(7), weights=np.ones((11, 1))), "weights must be one number a row"),
         (lambda: TopK(8), "k must be at most the number of columns; got 8 > 7"),
         (lambda: TopK(0), "k must be a whole number at least 1; got 0"),
         (lambda: TopK(2.0), "k must be a whole number"),

@@ -13,6 +13,7 @@ from mercer._core import (
     Panels32,
     Panels64,
     isa,
+    normal_product,
     num_threads,
     version,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "Panels32",
     "Panels64",
     "isa",
+    "normal_product",
     "num_threads",
     "set_num_threads",
     "version",

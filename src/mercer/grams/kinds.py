@@ -18,7 +18,7 @@ from ..monitor import Monitor
 from .blocks import BlockPairs
 from .native import NativeTile, product, program_of, tile
 from .plan import Plan
-from .sinks import Multiply, Sink, TopK
+from .sinks import Multiply, Normal, Sink, TopK
 from .views import View, sparse_product
 
 
@@ -281,6 +281,13 @@ class StoredGram(_Computed):
 
     def __matmul__(self, V: Any) -> Array:
         sink = Multiply(V)
+        sink.start(self.shape, self.dtype)
+        sink.take(slice(0, self.shape[0]), self.values)
+        return sink.result()
+
+    def reduce(self, sink: Sink) -> Any:
+        if not isinstance(sink, Normal) or sink.Y is not None:
+            return super().reduce(sink)
         sink.start(self.shape, self.dtype)
         sink.take(slice(0, self.shape[0]), self.values)
         return sink.result()

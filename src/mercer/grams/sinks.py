@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import checks
+from .. import _native, checks
 from ..checks import Array, InputError, sentence
 
 
@@ -76,21 +76,38 @@ class Multiply(Sink):
 
 
 class Normal(Sink):
-    """K' (K V - Y), the gradient of least squares, in one pass."""
+    """K' W (K V - Y), the gradient of least squares, in one pass.
 
-    def __init__(self, V: Any, Y: Any) -> None:
-        self.V, self.Y = V, Y
+    Y: None is 0; then products are taken in the precision of K. weights: one a row, or None.
+    """
+
+    def __init__(self, V: Any, Y: Any = None, weights: Any = None) -> None:
+        self.V, self.Y, self.weights = V, Y, weights
 
     def start(self, shape: tuple[int, int], dtype: Any) -> None:
         self.V = _columns("Normal V", self.V, shape[1])
-        self.Y = _columns("Normal Y", self.Y, shape[0])
-        if self.V.shape[1:] != self.Y.shape[1:]:
-            got = f"{self.V.shape} and {self.Y.shape}"
-            raise InputError(sentence("Normal", "V and Y must have the same columns", got))
+        weights = np.ones(shape[0]) if self.weights is None else self.weights
+        self.weights = _columns("Normal weights", weights, shape[0]).astype(np.float64)
+        if self.weights.ndim != 1:
+            rule = "weights must be one number a row"
+            raise InputError(sentence("Normal", rule, f"shape {self.weights.shape}"))
         self._out = np.zeros((shape[1], *self.V.shape[1:]))
+        if self.Y is not None:
+            self.Y = _columns("Normal Y", self.Y, shape[0])
+            if self.V.shape[1:] != self.Y.shape[1:]:
+                got = f"{self.V.shape} and {self.Y.shape}"
+                raise InputError(sentence("Normal", "V and Y must have the same columns", got))
 
     def take(self, rows: slice, band: Array) -> None:
-        self._out += band.T @ (band @ self.V - self.Y[rows])
+        if self.Y is not None:
+            errors = band @ self.V - self.Y[rows]
+            self._out += band.T @ (self.weights[rows] * errors.T).T
+            return
+        V = np.ascontiguousarray(self.V.reshape(len(self.V), -1), dtype=np.float64)
+        part = np.empty(V.shape)
+        K = np.ascontiguousarray(band)
+        _native.normal_product(K, np.ascontiguousarray(self.weights[rows]), V, part, None)
+        self._out += part.reshape(self._out.shape)
 
     def result(self) -> Array:
         return self._out

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dpstrf
 
 from ..checks import Array
-from ..grams import Gram
+from ..grams import Gram, Normal
 from ..grams.blas import half_square
 from ..monitor import Monitor, Stopped
 from .cg import Operator, System, conjugate_gradients
 from .cholesky import NotPositiveDefinite, TileCholesky, dense_bands
-from .linear import FeatureRidge, certify, unwhiten, whiten, wide_product
+from .linear import FeatureRidge, certify, unwhiten, whiten
 from .problem import RidgeProblem, Solution, unsolved
 
-BLOCK = 256
+BLOCK = 512
 DIRECT = 2500  # centres up to which the normal equations cost less than conjugate gradients
 
 
@@ -119,10 +120,7 @@ class _Centres:
     def _apply(self, V: Array) -> Array:
         """Return L**-1 K' W C K L**-T V with C taking off the mean, in one pass."""
         t = unwhiten(self.lower, V)
-        total = np.zeros_like(t)
-        for rows, band in self.cross.bands():
-            inner = band @ t.astype(band.dtype)
-            total += band.T @ (self.weight[rows, None] * inner).astype(band.dtype)
+        total = self.cross.reduce(Normal(t, weights=self.weight))
         return whiten(self.lower, total - np.outer(self.shift, self.shift @ t / self.total))
 
     def _second_moments(self) -> Array:
@@ -131,22 +129,32 @@ class _Centres:
         Row blocks of L end at the diagonal, so that a third of the products is enough.
         """
         m = len(self.lower)
-        total = np.zeros((m, m), order="F")
+        total = np.zeros((m, m), dtype=self._precision(), order="F")
         for start in range(0, m, BLOCK):
             rows = slice(start, min(start + BLOCK, m))
-            part = self.lower[rows, : rows.stop] * np.sqrt(self.share[rows, None])
-            total[: rows.stop, : rows.stop] += half_square(part.T)
+            scaled = self.lower[rows, : rows.stop] * np.sqrt(self.share[rows, None])
+            part = half_square(scaled.astype(total.dtype).T)
+            for first in range(0, rows.stop, BLOCK):
+                columns = slice(first, first + BLOCK)
+                total[first : rows.stop, columns] += part[first:, columns]
             self.monitor.poll()
         if self.problem.intercept:
             mean = self.share @ self.lower / self.share.sum()
-            total -= np.tril(np.outer(self.share.sum() * mean, mean))
+            total -= np.tril(np.outer(self.share.sum() * mean, mean)).astype(total.dtype)
         return total
+
+    def _precision(self) -> Any:
+        """Return float32 where its rounding is far below alpha, else float64."""
+        trace = float(self.share @ np.einsum("ij,ij->i", self.lower, self.lower))
+        rounding = float(np.finfo(np.float32).eps) * trace
+        return np.float32 if self.problem.alpha.min() > 10 * rounding else np.float64
 
     def _preconditioner(self, alpha: float) -> Operator:
         """Return r -> M**-1 r with M = L' C L + alpha I."""
         M = self.second_moments.copy()
         M[np.diag_indices(len(M))] += alpha
-        return TileCholesky(dense_bands(M), np.float64, self.monitor).solve
+        factor = TileCholesky(dense_bands(M), M.dtype, self.monitor)
+        return lambda R: factor.solve(R).astype(np.float64)
 
     def solve(self) -> Solution:
         problem, alphas = self.problem, self.problem.alpha
@@ -179,6 +187,7 @@ class _Centres:
         """Return L**-1 K' W (y - K t - b) - alpha theta, in double precision."""
         total = np.zeros_like(t)
         for rows, band in self.cross.bands():
-            errors = self.problem.targets[rows] - wide_product(band, t) - b
-            total += wide_product(band.T, self.weight[rows, None] * errors)
+            wide = band.astype(np.float64, copy=False)
+            errors = self.problem.targets[rows] - wide @ t - b
+            total += wide.T @ (self.weight[rows, None] * errors)
         return np.asarray(whiten(self.lower, total) - self.problem.alpha * theta)
