@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
@@ -11,6 +12,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "machine.hpp"
 #include "normal.hpp"
 #include "packed.hpp"
+#include "smo.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -115,6 +118,53 @@ void bind_sparse(Class& panels) {
     panels.def_static("pack_sparse", &pack_sparse<T, Number, Index>, "values"_a.noconvert(),
                       "places"_a.noconvert(), "starts"_a.noconvert(), "columns"_a,
                       "centre"_a.noconvert().none(), "scale"_a.noconvert().none());
+}
+
+template <class T>
+void bind_solver(nb::module_& m) {
+    using Numbers = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+    using Places = Column<std::int64_t>;
+    const auto size = [](const auto& array) { return static_cast<std::int64_t>(array.shape(0)); };
+    m.def(
+        "smo",
+        [size](const Matrix<T>& rows, const Places& slots, const Places& columns,
+               const Column<double>& lower, const Column<double>& upper, double kink, bool offset,
+               bool split, const Numbers& b, const Numbers& g, double tol,
+               std::int64_t max_iterations, const std::optional<Stop>& stop) {
+            const std::int64_t count = size(slots);
+            require(size(columns) == count && size(lower) == count && size(upper) == count &&
+                        size(b) == count && size(g) == count,
+                    "smo: there must be as many columns, bounds and numbers as slots.");
+            const mercer::KernelRows<T> K{rows.data(), size(rows),
+                                          static_cast<std::int64_t>(rows.shape(1))};
+            const mercer::BoxProblem problem{lower.data(), upper.data(), kink, offset, split};
+            mercer::SmoResult result{};
+            run(stop, [&](const mercer::Poll& poll) {
+                result = mercer::smo(K, slots.data(), columns.data(), count, problem, b.data(),
+                                     g.data(), tol, max_iterations, poll);
+                return result.ended != mercer::Ended::stopped;
+            });
+            constexpr const char* names[] = {"converged", "iterations", "stopped", "unbounded"};
+            return std::make_tuple(names[static_cast<int>(result.ended)], result.iterations,
+                                   result.violation);
+        },
+        "rows"_a.noconvert(), "slots"_a.noconvert(), "columns"_a.noconvert(), "lower"_a.noconvert(),
+        "upper"_a.noconvert(), "kink"_a, "offset"_a, "split"_a, "b"_a.noconvert(),
+        "g"_a.noconvert(), "tol"_a, "max_iterations"_a, "stop"_a.none(),
+        "Optimise b, and g with it, in place; how it ended, iterations, violation.");
+    m.def(
+        "add_rows",
+        [size](const Matrix<T>& rows, const Places& slots, const Column<double>& weights,
+               const Numbers& g) {
+            require(size(weights) == size(slots) && g.shape(0) == rows.shape(1),
+                    "add_rows: there must be one weight a slot, and g must fit the rows.");
+            const mercer::KernelRows<T> K{rows.data(), size(rows),
+                                          static_cast<std::int64_t>(rows.shape(1))};
+            const nb::gil_scoped_release release;
+            mercer::add_rows(K, slots.data(), weights.data(), size(slots), g.data());
+        },
+        "rows"_a.noconvert(), "slots"_a.noconvert(), "weights"_a.noconvert(), "g"_a.noconvert(),
+        "g += weights' rows, in place.");
 }
 
 template <class T>
@@ -323,6 +373,8 @@ void bind_engine(nb::module_& m, const char* panels_name, const char* job_name,
         },
         "K"_a.noconvert(), "weights"_a.noconvert(), "v"_a.noconvert(), "out"_a.noconvert(),
         "stop"_a.none(), "K' W K v into out; False if `stop` said so.");
+
+    bind_solver<T>(m);
 }
 
 }  // namespace

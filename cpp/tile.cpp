@@ -4,6 +4,7 @@
 #include "functions.hpp"
 #include "products.hpp"
 #include "simd.hpp"
+#include "sweeps.hpp"
 
 namespace mercer::MERCER_ISA {
 namespace {
@@ -219,6 +220,11 @@ constexpr Kernels<T> table = {
     multiply_transposed<T, true>,
     encode<T>,
     decode<T>,
+    sweep_move<T>,
+    sweep_least,
+    sweep_partner<T>,
+    sweep_single<T>,
+    sweep_rows<T>,
     transpose<T>,
 };
 

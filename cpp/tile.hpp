@@ -63,6 +63,15 @@ struct RowInputs {
     std::int64_t diagonal;  // column of the point itself, or -1
 };
 
+// What a sweep over variables chose: a number, and which variable has it (-1: none).
+struct Chosen {
+    double value;
+    std::int64_t place;
+};
+
+constexpr std::int64_t sweep = 8;  // variables are padded to a multiple of this
+constexpr double smallest_curvature = 1e-12;
+
 template <class T>
 struct Kernels {
     int width;  // rows in a panel
@@ -98,6 +107,18 @@ struct Kernels {
     // codes[i] = round((values[i] - low) / step), at most 65535, and back.
     void (*encode)(const T* values, std::int64_t count, T low, T step, std::uint16_t* codes);
     void (*decode)(const std::uint16_t* codes, std::int64_t count, T low, T step, T* values);
+
+    // The sweeps of sweeps.hpp. Vectors have room up to a whole number of `sweep` variables, where
+    // up is infinite and down is minus infinity.
+    Chosen (*move)(std::int64_t n, const T* x, double a, const T* y, double b, double* g,
+                   const double* up);
+    Chosen (*least)(std::int64_t n, const double* g, const double* up);
+    Chosen (*partner)(std::int64_t n, const T* row, const T* diagonal, double own, double slope,
+                      const double* g, const double* down, double* steepest);
+    Chosen (*single)(std::int64_t n, const T* diagonal, const double* g, const double* up,
+                     const double* down, double* steepest);
+    void (*add_rows)(std::int64_t n, const T* const* rows, const double* weights,
+                     std::int64_t count, double* g);
 
     // out[j][i] = tile[i][j].
     void (*transpose)(const T* tile, std::int64_t stride, std::int64_t rows, std::int64_t columns,

@@ -12,9 +12,11 @@ from mercer._core import (
     Packed64,
     Panels32,
     Panels64,
+    add_rows,
     isa,
     normal_product,
     num_threads,
+    smo,
     version,
 )
 
@@ -27,10 +29,12 @@ __all__ = [
     "Packed64",
     "Panels32",
     "Panels64",
+    "add_rows",
     "isa",
     "normal_product",
     "num_threads",
     "set_num_threads",
+    "smo",
     "version",
 ]
 

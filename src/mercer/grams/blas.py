@@ -16,6 +16,8 @@ from ..checks import Array
 
 def product(A: Array, B: Array) -> Array:
     """Return A B, of matrices of one precision."""
+    if 0 in A.shape or 0 in B.shape:
+        return A @ B
     gemm = blas.sgemm if A.dtype == np.float32 else blas.dgemm
     (a, turned_a), (b, turned_b) = _as_columns(A), _as_columns(B)
     return np.asarray(gemm(1.0, a, b, trans_a=turned_a, trans_b=turned_b))
@@ -23,6 +25,8 @@ def product(A: Array, B: Array) -> Array:
 
 def half_square(A: Array) -> Array:
     """Return A A' on and below the diagonal, zeros above it."""
+    if 0 in A.shape:
+        return A @ A.T
     syrk = blas.ssyrk if A.dtype == np.float32 else blas.dsyrk
     a, turned = _as_columns(A)
     return np.asarray(syrk(1.0, a, trans=turned, lower=1))

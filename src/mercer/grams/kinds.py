@@ -98,6 +98,10 @@ class Gram(ABC):
         """Return whole rows, dense."""
         return self.tile(index(rows, self.shape[0], "rows"), slice(None))
 
+    def fill_rows(self, rows: Any, out: Array) -> None:
+        """Write whole rows into the array `out`."""
+        out[:] = self.rows(rows)
+
     def block(self, rows: Any, columns: Any) -> Array:
         """Return a block, dense."""
         return self.tile(
@@ -223,8 +227,18 @@ class TiledGram(_Computed):
 
     def rows(self, rows: Any) -> Array:
         chosen = np.arange(self.shape[0])[index(rows, self.shape[0], "rows")]
+        if self._handle() is None:
+            return super().rows(chosen)
+        out = np.empty((len(chosen), self.shape[1]), dtype=self.dtype)
+        self.fill_rows(chosen, out)
+        return out
+
+    def fill_rows(self, rows: Any, out: Array) -> None:
         whole = self._handle()
-        return super().rows(chosen) if whole is None else whole.rows(chosen, self.monitor)
+        if whole is None or out.dtype != self.dtype or not out.flags.c_contiguous:
+            super().fill_rows(rows, out)
+        else:
+            whole.fill_rows(np.arange(self.shape[0])[rows], out, self.monitor)
 
     def _handle(self) -> NativeTile | None:
         """Return the job that rows are asked of, kept because they are asked for again."""

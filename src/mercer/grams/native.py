@@ -130,12 +130,10 @@ class NativeTile:
         """Return K V in double precision."""
         return product(self.job, self.shape[0], V, monitor)
 
-    def rows(self, chosen: Array, monitor: Monitor) -> Array:
-        """Return whole rows of K."""
-        out = np.empty((len(chosen), self.shape[1]), dtype=self.dtype)
+    def fill_rows(self, chosen: Array, out: Array, monitor: Monitor) -> None:
+        """Write whole rows of K into `out`."""
         places = np.ascontiguousarray(chosen, dtype=np.int64)
         run(monitor, lambda stop: self.job.rows(places, out, stop))
-        return out
 
     def top(self, k: int, shift: Array | None, monitor: Monitor) -> tuple[Array, Array]:
         """Return the k best columns of each row, and what they were compared by."""

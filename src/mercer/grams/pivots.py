@@ -40,7 +40,8 @@ def partial_cholesky(
     Pivots are drawn from the diagonal that remains; blocks of them are proposed at once and
     accepted one by one, which gives the same law as drawing them singly.
     roots: the factor is that of S K S with S = diag(roots). It ends early where no more than
-    `enough` of the trace remains.
+    `enough` of the trace remains; where all `rank` columns will not get there, ends as soon as that
+    is clear.
 
     Epperly, Tropp, Webber, "Embrace rejection: kernel matrix approximation by accelerated randomly
     pivoted Cholesky" (2024).
@@ -49,6 +50,7 @@ def partial_cholesky(
     kind = K.dtype if dtype is None else np.dtype(dtype)
     whole, rows = (K.diag(), K.rows) if isinstance(K, Gram) else (np.diagonal(K), K.__getitem__)
     remaining = np.maximum(whole if roots is None else whole * roots**2, 0.0)
+    trace = float(remaining.sum())
     smallest = np.finfo(kind).eps * remaining.max(initial=0.0) * 10
     T = np.empty((min(rank, n), n), dtype=kind)
     pivots: list[int] = []
@@ -72,7 +74,20 @@ def partial_cholesky(
         np.maximum(remaining, 0.0, out=remaining)
         remaining[proposed[accepted]] = 0.0
         pivots += proposed[accepted].tolist()
+        if enough and _hopeless(trace, remaining.sum(), enough, len(pivots) / len(T)):
+            break
     return PartialFactor(T[: len(pivots)], np.array(pivots, dtype=np.intp), remaining)
+
+
+def _hopeless(trace: float, left: float, enough: float, done: float) -> bool:
+    """Return whether `enough` stays out of reach; done: the part of the columns that are used.
+
+    Each column leaves a larger share of the rest than the one before, so that going on as until
+    now is the best that can happen; twice that is left for chance.
+    """
+    if done < 0.2 or left <= enough:
+        return False
+    return float(np.log(trace / left)) * 2 < done * float(np.log(trace / enough))
 
 
 def _subtract(found: Array, T: Array, proposed: Array) -> None:

@@ -1,7 +1,7 @@
 """Ridge regression for every alpha at once, and its cross-validation in closed form.
 
-The loop over alphas and folds is NumPy's alone: its BLAS and SciPy's, used in turn, would fight for
-the processors.
+Products and factors are SciPy's alone: its BLAS and NumPy's, used in turn, would fight for the
+processors.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import eigh, lapack, solve
 
 from ..checks import Array
 from ..grams import partial_cholesky
+from ..grams.blas import half_square, mirror, product
 from .linear import FeatureRidge
 from .problem import RidgeProblem
 
@@ -51,10 +53,11 @@ class RidgePath:
         if problem.intercept:
             self.unit = self.roots / np.linalg.norm(self.roots)
         self._squared: Array | None = None
-        self.inside = vectors.T @ targets
+        self.inside = product(vectors.T, targets)
         self.outside = np.zeros_like(targets)
         if not complete:
-            self.outside = targets - vectors @ self.inside - self.unit @ (self.unit.T @ targets)
+            self.outside = targets - product(vectors, self.inside)
+            self.outside -= self.unit @ (self.unit.T @ targets)
 
     @classmethod
     def of_gram(cls, K: Array, problem: RidgeProblem, least: float = 0.0) -> RidgePath:
@@ -67,12 +70,12 @@ class RidgePath:
             return few
         if problem.intercept:
             unit = roots / np.linalg.norm(roots)
-            product = K @ unit
-            half = product - unit * (float(unit[:, 0] @ product[:, 0]) / 2)
+            sums = product(K, unit)
+            half = sums - unit * (float(unit[:, 0] @ sums[:, 0]) / 2)
             # The constant direction has no penalty. An eigenvalue below all others sets it apart.
             apart = max(float(np.diagonal(K).max()), 1.0)
             K -= half @ unit.T + unit @ half.T + apart * (unit @ unit.T)
-        values, vectors = np.linalg.eigh(K)
+        values, vectors = eigh(K, driver="evd", overwrite_a=True, check_finite=False)
         if problem.intercept:
             values, vectors = values[1:], vectors[:, 1:]
         return cls(values, vectors, problem, complete=True)
@@ -93,10 +96,11 @@ class RidgePath:
         Z = np.ascontiguousarray(factor.values.T)
         if problem.intercept:
             unit = problem.roots / np.linalg.norm(problem.roots)
-            Z -= unit @ (unit.T @ Z)
-        values, turn = np.linalg.eigh(Z.T @ Z)
+            Z -= unit @ product(unit.T, Z)
+        inner = half_square(Z.T)
+        values, turn = eigh(inner, driver="evd", overwrite_a=True, check_finite=False)
         kept = values > 1e-14 * values.max(initial=0.0)
-        vectors = Z @ turn[:, kept] / np.sqrt(values[kept])
+        vectors = product(Z, turn[:, kept]) / np.sqrt(values[kept])
         return cls(values[kept], vectors, problem, complete=False)
 
     @classmethod
@@ -121,7 +125,7 @@ class RidgePath:
         return self._residuals(alpha, self.outside, self.vectors)
 
     def _residuals(self, alpha: float, outside: Array, vectors: Array) -> Array:
-        return np.asarray(outside + vectors @ (self._shrink(alpha)[:, None] * self.inside))
+        return outside + product(vectors, self._shrink(alpha)[:, None] * self.inside)
 
     def leave_one_out(self, alpha: float) -> Array:
         """Return y_i - f(x_i) of the models without point i, or without one unit of its weight."""
@@ -158,7 +162,7 @@ class RidgePath:
         if self.complete and alpha <= SMALL * self.values.max(initial=0.0):
             # I - H is small everywhere: a sum of small terms, not a difference of large ones.
             scaled = held.vectors * np.sqrt(self._shrink(alpha))
-            errors = np.linalg.solve(scaled @ scaled.T, residuals)
+            errors = _solve(half_square(scaled), residuals)
         else:
             errors = self._held_out(alpha, held, residuals * (alpha if self.complete else 1.0))
         return np.asarray(errors / self.roots[rows])
@@ -171,6 +175,23 @@ class RidgePath:
         Z = held.vectors[:, first:] * np.sqrt(shares[first:])
         Z = np.hstack([Z, self.unit[held.rows]]) if self.unit.size else Z
         if Z.shape[0] <= Z.shape[1]:
-            return np.linalg.solve(np.eye(len(Z)) - Z @ Z.T, residuals)
-        inside = np.linalg.solve(np.eye(Z.shape[1]) - Z.T @ Z, Z.T @ residuals)
-        return np.asarray(residuals + Z @ inside)
+            return _solve(_rest(half_square(Z)), residuals)
+        inside = _solve(_rest(half_square(Z.T)), product(Z.T, residuals))
+        return residuals + product(Z, inside)
+
+
+def _rest(half: Array) -> Array:
+    """Return I - A of a matrix given on and below its diagonal."""
+    np.negative(half, out=half)
+    half[np.diag_indices(len(half))] += 1.0
+    return half
+
+
+def _solve(half: Array, right: Array) -> Array:
+    """Return A**-1 right of a matrix given on and below its diagonal, zeros above."""
+    if len(half) == 0:
+        return right
+    _, found, failed = lapack.dposv(half, right, lower=1)
+    if failed:  # not positive in floating point
+        found = solve(mirror(half), right, check_finite=False)
+    return np.asarray(found)

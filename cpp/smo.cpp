@@ -1,0 +1,254 @@
+#include "smo.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace mercer {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// One direction of change, of the variables on one side: those that may rise, and fall, and what
+// the kink adds to their slope (infinite where they may not).
+struct Side {
+    std::vector<double> up, down;
+};
+
+template <class T>
+class Smo {
+public:
+    Smo(const KernelRows<T>& K, const std::int64_t* slots, const std::int64_t* columns,
+        std::int64_t count, const BoxProblem& problem, double* b, const double* g)
+        : n_(count), width_(round_up(count, sweep)), problem_(problem), b_(b) {
+        K_ = aligned<T>(n_ * width_);
+        diagonal_.assign(static_cast<std::size_t>(width_), T(1));
+        parallel_for(
+            n_,
+            [&](std::int64_t i, int) {
+                const T* from = K.values + slots[i] * K.columns;
+                T* row = K_.get() + i * width_;
+                for (std::int64_t j = 0; j < n_; ++j) row[j] = from[columns[j]];
+                std::fill(row + n_, row + width_, T(0));
+                diagonal_[static_cast<std::size_t>(i)] = row[i];
+            },
+            nullptr);
+        g_.assign(static_cast<std::size_t>(width_), 0.0);
+        std::copy_n(g, n_, g_.begin());
+        sides_.resize(problem.split ? 2 : 1);
+        for (auto& side : sides_) {
+            side.up.assign(static_cast<std::size_t>(width_), infinity);
+            side.down.assign(static_cast<std::size_t>(width_), -infinity);
+        }
+        for (std::int64_t i = 0; i < n_; ++i) settle(i);
+    }
+
+    SmoResult run(double tol, std::int64_t max_iterations, const Poll& poll) {
+        const std::int64_t between_polls = std::max<std::int64_t>(4'000'000 / width_, 1);
+        SmoResult result{Ended::iterations, 0, infinity};
+        next_ = kernels<T>().least(width_, g_.data(), sides_[0].up.data());
+        for (; result.iterations < max_iterations; ++result.iterations) {
+            if (poll && result.iterations % between_polls == between_polls - 1 && poll()) {
+                result.ended = Ended::stopped;
+                break;
+            }
+            const Pair pair = problem_.split ? best_of_sides() : choose();
+            result.violation = pair.violation;
+            if (!(pair.violation > tol) || pair.rising < 0) {
+                result.ended = Ended::converged;
+                break;
+            }
+            if (!step(pair)) {
+                result.ended = Ended::unbounded;
+                break;
+            }
+        }
+        return result;
+    }
+
+    void gradient(double* g) const { std::copy_n(g_.begin(), n_, g); }
+
+private:
+    // One variable to rise and one to fall, either of which may be missing (-1) without an offset.
+    struct Pair {
+        std::int64_t rising, falling;
+        double slope, violation, gain;
+    };
+
+    double& b(std::int64_t i) { return b_[i]; }
+    const T* row(std::int64_t i) const { return K_.get() + i * width_; }
+    double own(std::int64_t i) const {
+        return static_cast<double>(diagonal_[static_cast<std::size_t>(i)]);
+    }
+
+    // Notes which ways variable i may go. At 0 the slope jumps, and the side changes.
+    void settle(std::int64_t i) {
+        const auto at = static_cast<std::size_t>(i);
+        const double value = b(i);
+        Side& above = sides_.front();
+        Side& below = sides_.back();
+        above.up[at] = below.up[at] = infinity;
+        above.down[at] = below.down[at] = -infinity;
+        if (value < problem_.upper[i])
+            (value >= 0 ? above : below).up[at] = value >= 0 ? problem_.kink : -problem_.kink;
+        if (value > problem_.lower[i])
+            (value > 0 ? above : below).down[at] = value > 0 ? problem_.kink : -problem_.kink;
+    }
+
+    Pair choose_on(const Side& side, Chosen first) const {
+        Pair pair{first.place, -1, 0, -infinity, 0};
+        if (first.place < 0) return pair;
+        double steepest = -infinity;
+        const double slope = -first.value;
+        const Chosen found =
+            kernels<T>().partner(width_, row(first.place), diagonal_.data(), own(first.place),
+                                 slope, g_.data(), side.down.data(), &steepest);
+        pair.falling = found.place;
+        pair.gain = found.value;
+        pair.violation = steepest - slope;
+        if (found.place < 0) return pair;
+        const auto at = static_cast<std::size_t>(found.place);
+        pair.slope = g_[at] + side.down[at] - slope;
+        return pair;
+    }
+
+    Pair choose() {
+        if (problem_.offset) return choose_on(sides_[0], next_);
+        double steepest = -infinity;
+        const Chosen found =
+            kernels<T>().single(width_, diagonal_.data(), g_.data(), sides_[0].up.data(),
+                                sides_[0].down.data(), &steepest);
+        if (found.place < 0) return {-1, -1, 0, steepest, 0};
+        const auto at = static_cast<std::size_t>(found.place);
+        const double rising = -(g_[at] + sides_[0].up[at]);
+        const double falling = g_[at] + sides_[0].down[at];
+        return {found.place, -1, rising > falling ? rising : -falling, steepest, found.value};
+    }
+
+    Pair best_of_sides() {
+        Pair best{-1, -1, 0, -infinity, 0};
+        double violation = -infinity;
+        for (const Side& side : sides_) {
+            const Pair pair =
+                choose_on(side, kernels<T>().least(width_, g_.data(), side.up.data()));
+            violation = std::max(violation, pair.violation);
+            if (pair.falling >= 0 && (best.falling < 0 || pair.gain > best.gain)) best = pair;
+        }
+        best.violation = violation;
+        return best;
+    }
+
+    // How far variable i may rise (fall) until its bound or 0.
+    double room_up(std::int64_t i) { return b(i) < 0 ? -b(i) : problem_.upper[i] - b(i); }
+    double room_down(std::int64_t i) { return b(i) > 0 ? b(i) : b(i) - problem_.lower[i]; }
+
+    void raise(std::int64_t i, double amount, bool whole) {
+        b(i) = whole ? (b(i) < 0 ? 0.0 : problem_.upper[i]) : b(i) + amount;
+    }
+    void lower(std::int64_t i, double amount, bool whole) {
+        b(i) = whole ? (b(i) > 0 ? 0.0 : problem_.lower[i]) : b(i) - amount;
+    }
+
+    bool step(const Pair& pair) {
+        return pair.falling >= 0 ? step_of_two(pair) : step_of_one(pair);
+    }
+
+    bool step_of_two(const Pair& pair) {
+        const std::int64_t i = pair.rising, j = pair.falling;
+        const double curvature =
+            std::max(own(i) + own(j) - 2 * static_cast<double>(row(i)[j]), smallest_curvature);
+        const double up = room_up(i), down = room_down(j);
+        const double amount = std::min({pair.slope / curvature, up, down});
+        if (curvature == smallest_curvature && up == infinity && down == infinity) return false;
+        raise(i, amount, amount >= up);
+        lower(j, amount, amount >= down);
+        settle(i);
+        settle(j);
+        next_ = kernels<T>().move(width_, row(i), amount, row(j), -amount, g_.data(),
+                                  sides_[0].up.data());
+        return true;
+    }
+
+    bool step_of_one(const Pair& pair) {
+        const std::int64_t i = pair.rising;
+        const double curvature = std::max(own(i), smallest_curvature);
+        const bool rises = pair.slope > 0;
+        const double room = rises ? room_up(i) : room_down(i);
+        const double amount = std::min(std::abs(pair.slope) / curvature, room);
+        if (curvature == smallest_curvature && room == infinity) return false;
+        if (rises)
+            raise(i, amount, amount >= room);
+        else
+            lower(i, amount, amount >= room);
+        settle(i);
+        kernels<T>().move(width_, row(i), rises ? amount : -amount, row(i), 0.0, g_.data(),
+                          sides_[0].up.data());
+        return true;
+    }
+
+    std::int64_t n_, width_;
+    BoxProblem problem_;
+    double* b_;
+    Aligned<T> K_;
+    std::vector<T> diagonal_;
+    std::vector<double> g_;
+    std::vector<Side> sides_;  // above and below 0, if they are apart
+    Chosen next_{};
+};
+
+template <class T>
+void check(const KernelRows<T>& K, const std::int64_t* slots, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i)
+        if (slots[i] < 0 || slots[i] >= K.rows)
+            throw std::invalid_argument("smo: a slot must be one of the rows.");
+}
+
+}  // namespace
+
+template <class T>
+SmoResult smo(const KernelRows<T>& K, const std::int64_t* slots, const std::int64_t* columns,
+              std::int64_t count, const BoxProblem& problem, double* b, double* g, double tol,
+              std::int64_t max_iterations, const Poll& poll) {
+    check(K, slots, count);
+    for (std::int64_t i = 0; i < count; ++i)
+        if (columns[i] < 0 || columns[i] >= K.columns)
+            throw std::invalid_argument("smo: a column must exist.");
+    if (count == 0) return {Ended::converged, 0, 0.0};
+    Smo<T> solver(K, slots, columns, count, problem, b, g);
+    const SmoResult result = solver.run(tol, max_iterations, poll);
+    solver.gradient(g);
+    return result;
+}
+
+template <class T>
+void add_rows(const KernelRows<T>& K, const std::int64_t* slots, const double* weights,
+              std::int64_t count, double* g) {
+    check(K, slots, count);
+    constexpr std::int64_t together = 2048;
+    parallel_for((K.columns + together - 1) / together,
+                 [&](std::int64_t task, int) {
+                     const std::int64_t from = task * together;
+                     std::vector<const T*> own;
+                     own.reserve(static_cast<std::size_t>(count));
+                     for (std::int64_t r = 0; r < count; ++r)
+                         own.push_back(K.values + slots[r] * K.columns + from);
+                     kernels<T>().add_rows(std::min(together, K.columns - from), own.data(),
+                                           weights, count, g + from);
+                 },
+                 nullptr);
+}
+
+template SmoResult smo(const KernelRows<float>&, const std::int64_t*, const std::int64_t*,
+                       std::int64_t, const BoxProblem&, double*, double*, double, std::int64_t,
+                       const Poll&);
+template SmoResult smo(const KernelRows<double>&, const std::int64_t*, const std::int64_t*,
+                       std::int64_t, const BoxProblem&, double*, double*, double, std::int64_t,
+                       const Poll&);
+template void add_rows(const KernelRows<float>&, const std::int64_t*, const double*, std::int64_t,
+                       double*);
+template void add_rows(const KernelRows<double>&, const std::int64_t*, const double*, std::int64_t,
+                       double*);
+
+}  // namespace mercer

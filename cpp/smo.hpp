@@ -1,0 +1,54 @@
+// Box-constrained quadratic problems, two variables at a time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "panels.hpp"
+#include "pool.hpp"
+#include "tile.hpp"
+
+namespace mercer {
+
+// Rows of a kernel matrix in memory.
+template <class T>
+struct KernelRows {
+    const T* values;
+    std::int64_t rows, columns;
+};
+
+// min 1/2 b' K b + q' b + kink |b|_1 over lower <= b <= upper, lower <= 0 <= upper, and
+//   offset: with the sum of b given;
+//   split:  with the sum of the positive b and that of the negative b given;
+//   else:   nothing more.
+struct BoxProblem {
+    const double* lower;
+    const double* upper;
+    double kink;
+    bool offset, split;
+};
+
+enum class Ended { converged, iterations, stopped, unbounded };
+
+struct SmoResult {
+    Ended ended;
+    std::int64_t iterations;
+    double violation;  // of the conditions of an optimum, at the end
+};
+
+// Changes the chosen variables until they satisfy the conditions of an optimum up to `tol`, the
+// others standing still. The entry of K between chosen a and b is rows[slots[a]][columns[b]].
+// b, g = K b + q: of the chosen ones.
+// Fan, Chen, Lin, "Working set selection using second order information for training support vector
+// machines" (2005).
+template <class T>
+SmoResult smo(const KernelRows<T>& K, const std::int64_t* slots, const std::int64_t* columns,
+              std::int64_t count, const BoxProblem& problem, double* b, double* g, double tol,
+              std::int64_t max_iterations, const Poll& poll);
+
+// g += sum_r weights[r] K[slots[r]].
+template <class T>
+void add_rows(const KernelRows<T>& K, const std::int64_t* slots, const double* weights,
+              std::int64_t count, double* g);
+
+}  // namespace mercer

@@ -1,0 +1,231 @@
+"""Quadratic problems in a box: the dual of every support vector machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from ..checks import Array
+from ..monitor import Monitor, Stopped
+from .rows import RowStore
+
+WHOLE = 2000  # variables up to which the whole problem is one block
+BLOCK = 1024  # variables that change together
+EVERY = 10**9  # steps within a block: no limit of its own
+
+
+@dataclass(frozen=True)
+class BoxProblem:
+    """min 1/2 b' K b + linear' b + kink |b|_1 over lower <= b <= upper, with lower <= 0 <= upper.
+
+    offset: the sum of b is that of `start`. split: so are the sum of its positive and that of its
+    negative numbers. Where neither holds there is no further condition.
+    """
+
+    linear: Array
+    lower: Array
+    upper: Array
+    start: Array
+    kink: float = 0.0
+    offset: bool = True
+    split: bool = False
+
+    def slopes(self, b: Array) -> tuple[Array, Array]:
+        """Return what the kink adds to the slope upwards and downwards, infinite at a bound."""
+        up = np.where(b >= 0, self.kink, -self.kink)
+        down = np.where(b > 0, self.kink, -self.kink)
+        up[b >= self.upper] = np.inf
+        down[b <= self.lower] = -np.inf
+        return up, down
+
+    def violation(self, b: Array, g: Array) -> float:
+        """Return by how much b misses the conditions of an optimum; g = K b + linear."""
+        up, down = self.slopes(b)
+        rising, falling = g + up, g + down
+        if self.split:
+            sides = [(b >= 0, b > 0), (b < 0, b <= 0)]
+            gaps = [_gap(rising[u], falling[d]) for u, d in sides]
+            return max(gaps)
+        if self.offset:
+            return _gap(rising, falling)
+        return max(0.0, float((-rising).max(initial=0.0)), float(falling.max(initial=0.0)))
+
+    def objective(self, b: Array, g: Array) -> float:
+        """Return the value at b; g = K b + linear."""
+        return float(b @ (g + self.linear)) / 2 + self.kink * float(np.abs(b).sum())
+
+
+def _gap(rising: Array, falling: Array) -> float:
+    low, high = rising.min(initial=np.inf), falling.max(initial=-np.inf)
+    return max(0.0, float(high - low)) if np.isfinite(low) and np.isfinite(high) else 0.0
+
+
+@dataclass(frozen=True)
+class BoxSolution:
+    """b, g = K b + linear, and how far that is from the optimum."""
+
+    b: Array
+    g: Array
+    status: str
+    violation: float
+    objective: float
+    iterations: int
+
+
+class BoxSolver:
+    """Solves box problems on rows of one kernel matrix.
+
+    Small problems are one block; of others, blocks of the variables that violate the conditions
+    most are solved in turn, the rest standing still. Rows come from `store`, which keeps them.
+    """
+
+    def __init__(self, store: RowStore, tol: float, max_iter: int, monitor: Monitor) -> None:
+        self.store, self.tol, self.max_iter, self.monitor = store, tol, max_iter, monitor
+
+    def solve(self, problem: BoxProblem) -> BoxSolution:
+        b = problem.start.astype(np.float64)
+        self.iterations = 0
+        g = self._gradient(problem, b)
+        status = "stopped"
+        try:
+            whole = len(b) <= min(WHOLE, len(self.store.values))
+            run = self._whole if whole else self._blocks
+            status = run(problem, b, g)
+        except Stopped as stop:
+            status = stop.reason
+        violation = problem.violation(b, g)
+        return BoxSolution(
+            b, g, status, violation, problem.objective(b, g), self.iterations
+        )
+
+    def _gradient(self, problem: BoxProblem, b: Array) -> Array:
+        """Return K b + linear, summed anew."""
+        g = problem.linear.astype(np.float64)
+        used = np.flatnonzero(b)
+        for start in range(0, len(used), BLOCK):
+            rows = used[start : start + BLOCK]
+            _native.add_rows(self.store.values, self.store.fetch(rows), b[rows], g)
+        return g
+
+    def _step(
+        self, problem: BoxProblem, b: Array, g: Array, chosen: Array, slots: Array, tol: float
+    ) -> tuple[str, Array]:
+        """Optimise the chosen variables; return how that ended and by how much they changed."""
+        part, slope = b[chosen], g[chosen]
+        ended, steps, _ = _native.smo(
+            self.store.values,
+            slots,
+            chosen,
+            problem.lower[chosen],
+            problem.upper[chosen],
+            problem.kink,
+            problem.offset,
+            problem.split,
+            part,
+            slope,
+            tol,
+            min(self.max_iter - self.iterations, EVERY),
+            lambda: self.monitor.stop_reason() is not None,
+        )
+        self.iterations += steps
+        change = part - b[chosen]
+        b[chosen] = part
+        return ended, change
+
+    def _whole(self, problem: BoxProblem, b: Array, g: Array) -> str:
+        everything = np.arange(len(b))
+        slots = self.store.fetch(everything)
+        tol = self.tol
+        for _ in range(3):
+            ended, _ = self._step(problem, b, g, everything, slots, tol)
+            g[:] = self._gradient(problem, b)
+            if ended != "converged" or problem.violation(b, g) <= self.tol:
+                break
+            tol /= 2  # rounding in the sums hid that it was not there yet
+        self.monitor.poll()
+        return self._status(problem, b, g, ended)
+
+    def _status(self, problem: BoxProblem, b: Array, g: Array, ended: str) -> str:
+        if ended == "unbounded":
+            return "unbounded"
+        if problem.violation(b, g) <= self.tol:
+            return "converged"
+        return "iteration limit" if self.iterations >= self.max_iter else "stagnated"
+
+    def _blocks(self, problem: BoxProblem, b: Array, g: Array) -> str:
+        size = min(BLOCK, len(self.store.values))
+        kept = np.zeros(0, dtype=np.int64)
+        summed_anew = True
+        first = violation = problem.violation(b, g)
+        stale = 0
+        while True:
+            if violation <= self.tol:
+                if summed_anew:
+                    return "converged"
+                g[:] = self._gradient(problem, b)
+                summed_anew = True
+                violation = problem.violation(b, g)
+                continue
+            if self.iterations >= self.max_iter:
+                return self._status(problem, b, g, "iterations")
+            chosen, kept = self._choose(problem, b, g, kept, size)
+            slots = self.store.fetch(chosen)
+            inner = max(0.1 * violation, 0.5 * self.tol)
+            ended, change = self._step(problem, b, g, chosen, slots, inner)
+            moved = np.flatnonzero(change)
+            _native.add_rows(self.store.values, slots[moved], change[moved], g)
+            summed_anew = False
+            if ended == "unbounded":
+                return ended
+            stale = 0 if len(moved) else stale + 1
+            if stale > 2:
+                g[:] = self._gradient(problem, b)
+                return self._status(problem, b, g, ended)
+            violation = problem.violation(b, g)
+            self._report(violation, first)
+
+    def _report(self, violation: float, first: float) -> None:
+        span = np.log(max(first, self.tol) / self.tol)
+        done = 1 - np.log(max(violation, self.tol) / self.tol) / span if span > 0 else 1.0
+        record: dict[str, Any] = {"stage": "SVM", "fraction": float(np.clip(done, 0, 1))}
+        self.monitor.iteration(
+            record | {"iterations": self.iterations, "violation": violation}
+        )
+
+    def _choose(
+        self, problem: BoxProblem, b: Array, g: Array, kept: Array, size: int
+    ) -> tuple[Array, Array]:
+        """Return the variables of the next block, and those of them that are new.
+
+        Half are the ones that were new last time; of the rest, as many want to rise as to fall.
+        """
+        up, down = problem.slopes(b)
+        rising, falling = -(g + up), g + down
+        rising[kept] = falling[kept] = -np.inf
+        room = size - len(kept)
+        if problem.split:
+            positive, other = b > 0, b < 0
+            wants = [
+                np.where(other, -np.inf, rising),
+                np.where(other, rising, -np.inf),
+                np.where(positive, falling, -np.inf),
+                np.where(positive, -np.inf, falling),
+            ]
+        elif problem.offset:
+            wants = [rising, falling]
+        else:
+            wants = [np.maximum(rising, falling)]
+        fresh = np.unique(np.concatenate([_largest(want, room // len(wants)) for want in wants]))
+        return np.concatenate([kept, fresh]), fresh[: size // 2]
+
+
+def _largest(values: Array, count: int) -> Array:
+    """Return the places of the largest numbers that are finite."""
+    if count < len(values):
+        places = np.argpartition(-values, count)[:count]
+    else:
+        places = np.arange(len(values))
+    return np.asarray(places[np.isfinite(values[places])], dtype=np.int64)
