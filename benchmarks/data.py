@@ -44,3 +44,11 @@ def abalone(n: int = 2500) -> tuple[Any, Any]:
     """Return the first rows, eight columns between -1 and 1, and the numbers of rings."""
     X, y = load_svmlight_file(str(directory() / "libsvm" / "abalone.trn.bz2"))
     return X.toarray()[:n], y[:n]
+
+
+def two_classes(name: str, part: str = "trn") -> tuple[Any, Any]:
+    """Return a9a or ijcnn1 as float32 rows, and labels -1 and 1; part: "trn" or "tst"."""
+    columns = {"a9a": 123, "ijcnn1": 22}[name]
+    path = directory() / "libsvm" / f"{name}.{part}.bz2"
+    X, y = load_svmlight_file(str(path), n_features=columns)
+    return X.toarray().astype(np.float32), np.where(y > 0, 1, -1)

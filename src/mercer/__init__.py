@@ -24,17 +24,24 @@ if TYPE_CHECKING:
     from .grams import gram_family as gram_family
     from .grams import prepare as prepare
     from .kernels import parse as parse
+    from .models import SVC as SVC
+    from .models import SVR as SVR
     from .models import KernelPrototypeClassifier as KernelPrototypeClassifier
     from .models import KernelRidge as KernelRidge
     from .models import KernelRidgeClassifier as KernelRidgeClassifier
     from .models import KernelRidgeClassifierCV as KernelRidgeClassifierCV
     from .models import KernelRidgeCV as KernelRidgeCV
+    from .models import NuSVC as NuSVC
+    from .models import NuSVR as NuSVR
+    from .models import OneClassSVM as OneClassSVM
     from .validity import alignment as alignment
     from .validity import center as center
     from .validity import check_kernel as check_kernel
     from .validity import repair as repair
 
 _HOME = {
+    "SVC": "models",
+    "SVR": "models",
     "FileError": "checks",
     "InputError": "checks",
     "KernelError": "checks",
@@ -45,6 +52,9 @@ _HOME = {
     "KernelRidgeClassifierCV": "models",
     "MemoryLimitError": "checks",
     "MercerError": "checks",
+    "NuSVC": "models",
+    "NuSVR": "models",
+    "OneClassSVM": "models",
     "ParseError": "checks",
     "alignment": "validity",
     "center": "validity",

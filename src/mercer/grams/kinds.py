@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +71,10 @@ class Gram(ABC):
     def restrict(self, rows: Any, columns: Any) -> Gram:
         """Return the Gram of chosen points."""
 
+    def cells(self, rows: Sequence[Any], columns: Sequence[Any]) -> list[list[Gram]]:
+        """Return the Grams between parts of the rows and of the columns, each part taken once."""
+        return [[self.restrict(r, c) for c in columns] for r in rows]
+
     @abstractmethod
     def explain(self) -> Explanation:
         """Return how it is computed."""
@@ -101,6 +105,10 @@ class Gram(ABC):
     def fill_rows(self, rows: Any, out: Array) -> None:
         """Write whole rows into the array `out`."""
         out[:] = self.rows(rows)
+
+    def rows_are_native(self) -> bool:
+        """Return whether a few rows at a time cost no more than as many of the whole matrix."""
+        return False
 
     def block(self, rows: Any, columns: Any) -> Array:
         """Return a block, dense."""
@@ -178,6 +186,17 @@ class _Computed(Gram):
     def restrict(self, rows: Any, columns: Any) -> Gram:
         left = self.left.take(index(rows, self.shape[0], "rows"))
         right = self.right.take(index(columns, self.shape[1], "columns"))
+        return self._between(left, right)
+
+    def cells(self, rows: Sequence[Any], columns: Sequence[Any]) -> list[list[Gram]]:
+        left = [self.left.take(index(r, self.shape[0], "rows")) for r in rows]
+        same = self.symmetric and rows is columns
+        right = (
+            left if same else [self.right.take(index(c, self.shape[1], "columns")) for c in columns]
+        )
+        return [[self._between(r, c) for c in right] for r in left]
+
+    def _between(self, left: View, right: View) -> Gram:
         return type(self)(self.kernel, left, right, self.plan, self.dtype, self.monitor)
 
     def explain(self) -> Explanation:
@@ -232,6 +251,9 @@ class TiledGram(_Computed):
         out = np.empty((len(chosen), self.shape[1]), dtype=self.dtype)
         self.fill_rows(chosen, out)
         return out
+
+    def rows_are_native(self) -> bool:
+        return self._handle() is not None
 
     def fill_rows(self, rows: Any, out: Array) -> None:
         whole = self._handle()
@@ -372,9 +394,7 @@ class PackedGram(TiledGram):
         sink.put(product(self.packed, self.shape[0], sink.V, self.monitor))
         return sink.result()
 
-    def restrict(self, rows: Any, columns: Any) -> Gram:
-        left = self.left.take(index(rows, self.shape[0], "rows"))
-        right = self.right.take(index(columns, self.shape[1], "columns"))
+    def _between(self, left: View, right: View) -> Gram:
         return TiledGram(self.kernel, left, right, self.plan, self.dtype, self.monitor)
 
 

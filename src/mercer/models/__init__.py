@@ -5,8 +5,13 @@ from .prototype import KernelPrototypeClassifier, PrototypeCertificate
 from .ridge import KernelRidge, RidgeCertificate
 from .ridge_classifier import KernelRidgeClassifier
 from .ridge_cv import KernelRidgeClassifierCV, KernelRidgeCV
+from .svm import SvmCertificate
+from .svm_classifier import SVC, NuSVC
+from .svm_regressor import SVR, NuSVR, OneClassSVM
 
 __all__ = [
+    "SVC",
+    "SVR",
     "Certificate",
     "KernelEstimator",
     "KernelPrototypeClassifier",
@@ -14,6 +19,10 @@ __all__ = [
     "KernelRidgeCV",
     "KernelRidgeClassifier",
     "KernelRidgeClassifierCV",
+    "NuSVC",
+    "NuSVR",
+    "OneClassSVM",
     "PrototypeCertificate",
     "RidgeCertificate",
+    "SvmCertificate",
 ]

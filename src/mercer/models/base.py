@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin
@@ -48,6 +48,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
 
     kernel: Any
     memory_limit: Any
+    _of_names: ClassVar[dict[str, Any]] = {"gamma": None, "degree": 3, "coef0": 1}
 
     # --- parameters -------------------------------------------------------------------------
 
@@ -60,9 +61,9 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
         extra = {k: getattr(self, k) for k in ("gamma", "degree", "coef0") if hasattr(self, k)}
         if isinstance(self.kernel, str):
             return to_kernel(self.kernel, who=who, **extra)
-        if self.kernel is None and extra.get("gamma") is not None:
+        if self.kernel is None and extra.get("gamma") != self._of_names["gamma"]:
             return to_kernel("rbf", who=who, gamma=extra.pop("gamma"))
-        given = [k for k, v in extra.items() if v != {"gamma": None, "degree": 3, "coef0": 1}[k]]
+        given = [k for k, v in extra.items() if v != self._of_names[k]]
         if given:
             must = f"{', '.join(given)} must be left out when kernel is not a name"
             advice = "Give them to the kernel itself, such as Gaussian(gamma=0.1)."

@@ -10,10 +10,13 @@ import numpy as np
 from .. import _native
 from ..checks import Array
 from ..monitor import Monitor, Stopped
-from .rows import RowStore
+from .rows import KernelRows
 
 WHOLE = 2000  # variables up to which the whole problem is one block
-BLOCK = 1024  # variables that change together
+BLOCK = 1536  # variables that change together
+FRESH = 512  # of them that are new
+INNER = 0.1  # of the violation at hand: how far a block is solved
+ROUNDING = 1e-15  # of a sum, against its largest terms
 EVERY = 10**9  # steps within a block: no limit of its own
 
 
@@ -41,16 +44,18 @@ class BoxProblem:
         down[b <= self.lower] = -np.inf
         return up, down
 
+    def sides(self, b: Array) -> list[tuple[Array, Array]]:
+        """Return which variables may rise while others fall; one side, or those about 0 apart."""
+        if self.split:
+            return [(b >= 0, b > 0), (b < 0, b <= 0)]
+        return [(np.ones(len(b), dtype=bool),) * 2]
+
     def violation(self, b: Array, g: Array) -> float:
         """Return by how much b misses the conditions of an optimum; g = K b + linear."""
         up, down = self.slopes(b)
         rising, falling = g + up, g + down
-        if self.split:
-            sides = [(b >= 0, b > 0), (b < 0, b <= 0)]
-            gaps = [_gap(rising[u], falling[d]) for u, d in sides]
-            return max(gaps)
         if self.offset:
-            return _gap(rising, falling)
+            return max(_gap(rising[u], falling[d]) for u, d in self.sides(b))
         return max(0.0, float((-rising).max(initial=0.0)), float(falling.max(initial=0.0)))
 
     def objective(self, b: Array, g: Array) -> float:
@@ -79,11 +84,11 @@ class BoxSolver:
     """Solves box problems on rows of one kernel matrix.
 
     Small problems are one block; of others, blocks of the variables that violate the conditions
-    most are solved in turn, the rest standing still. Rows come from `store`, which keeps them.
+    most are solved in turn, the rest standing still. `rows` are those of K.
     """
 
-    def __init__(self, store: RowStore, tol: float, max_iter: int, monitor: Monitor) -> None:
-        self.store, self.tol, self.max_iter, self.monitor = store, tol, max_iter, monitor
+    def __init__(self, rows: KernelRows, tol: float, max_iter: int, monitor: Monitor) -> None:
+        self.rows, self.tol, self.max_iter, self.monitor = rows, tol, max_iter, monitor
 
     def solve(self, problem: BoxProblem) -> BoxSolution:
         b = problem.start.astype(np.float64)
@@ -91,23 +96,22 @@ class BoxSolver:
         g = self._gradient(problem, b)
         status = "stopped"
         try:
-            whole = len(b) <= min(WHOLE, len(self.store.values))
+            whole = len(b) <= min(WHOLE, self.rows.room)
             run = self._whole if whole else self._blocks
             status = run(problem, b, g)
         except Stopped as stop:
             status = stop.reason
         violation = problem.violation(b, g)
-        return BoxSolution(
-            b, g, status, violation, problem.objective(b, g), self.iterations
-        )
+        return BoxSolution(b, g, status, violation, problem.objective(b, g), self.iterations)
 
     def _gradient(self, problem: BoxProblem, b: Array) -> Array:
         """Return K b + linear, summed anew."""
         g = problem.linear.astype(np.float64)
         used = np.flatnonzero(b)
-        for start in range(0, len(used), BLOCK):
-            rows = used[start : start + BLOCK]
-            _native.add_rows(self.store.values, self.store.fetch(rows), b[rows], g)
+        step = min(BLOCK, self.rows.room)
+        for start in range(0, len(used), step):
+            some = used[start : start + step]
+            self.rows.add(self.rows.fetch(some), b[some], g)
         return g
 
     def _step(
@@ -116,9 +120,9 @@ class BoxSolver:
         """Optimise the chosen variables; return how that ended and by how much they changed."""
         part, slope = b[chosen], g[chosen]
         ended, steps, _ = _native.smo(
-            self.store.values,
+            self.rows.values,
             slots,
-            chosen,
+            self.rows.columns(chosen),
             problem.lower[chosen],
             problem.upper[chosen],
             problem.kink,
@@ -137,7 +141,7 @@ class BoxSolver:
 
     def _whole(self, problem: BoxProblem, b: Array, g: Array) -> str:
         everything = np.arange(len(b))
-        slots = self.store.fetch(everything)
+        slots = self.rows.fetch(everything)
         tol = self.tol
         for _ in range(3):
             ended, _ = self._step(problem, b, g, everything, slots, tol)
@@ -156,28 +160,29 @@ class BoxSolver:
         return "iteration limit" if self.iterations >= self.max_iter else "stagnated"
 
     def _blocks(self, problem: BoxProblem, b: Array, g: Array) -> str:
-        size = min(BLOCK, len(self.store.values))
+        size = min(BLOCK, self.rows.room)
         kept = np.zeros(0, dtype=np.int64)
-        summed_anew = True
+        drift = 0.0  # what rounding may have added to g
         first = violation = problem.violation(b, g)
         stale = 0
         while True:
             if violation <= self.tol:
-                if summed_anew:
+                if drift <= 0.01 * self.tol:
                     return "converged"
-                g[:] = self._gradient(problem, b)
-                summed_anew = True
+                g[:], drift = self._gradient(problem, b), 0.0
                 violation = problem.violation(b, g)
                 continue
             if self.iterations >= self.max_iter:
                 return self._status(problem, b, g, "iterations")
-            chosen, kept = self._choose(problem, b, g, kept, size)
-            slots = self.store.fetch(chosen)
-            inner = max(0.1 * violation, 0.5 * self.tol)
+            chosen = self._choose(problem, b, g, kept, size)
+            kept = chosen[: size - min(size // 2, FRESH)]
+            slots = self.rows.fetch(chosen)
+            inner = max(INNER * violation, 0.5 * self.tol)
             ended, change = self._step(problem, b, g, chosen, slots, inner)
             moved = np.flatnonzero(change)
-            _native.add_rows(self.store.values, slots[moved], change[moved], g)
-            summed_anew = False
+            self.rows.add(slots[moved], change[moved], g)
+            largest = np.abs(self.rows.values[slots, self.rows.columns(chosen)]).max()
+            drift += ROUNDING * float(np.abs(change).sum() * largest)
             if ended == "unbounded":
                 return ended
             stale = 0 if len(moved) else stale + 1
@@ -191,16 +196,14 @@ class BoxSolver:
         span = np.log(max(first, self.tol) / self.tol)
         done = 1 - np.log(max(violation, self.tol) / self.tol) / span if span > 0 else 1.0
         record: dict[str, Any] = {"stage": "SVM", "fraction": float(np.clip(done, 0, 1))}
-        self.monitor.iteration(
-            record | {"iterations": self.iterations, "violation": violation}
-        )
+        self.monitor.iteration(record | {"iterations": self.iterations, "violation": violation})
 
     def _choose(
         self, problem: BoxProblem, b: Array, g: Array, kept: Array, size: int
-    ) -> tuple[Array, Array]:
-        """Return the variables of the next block, and those of them that are new.
+    ) -> Array:
+        """Return the variables of the next block, the new ones first.
 
-        Half are the ones that were new last time; of the rest, as many want to rise as to fall.
+        Of these, as many want to rise as to fall; the others are those of the last blocks.
         """
         up, down = problem.slopes(b)
         rising, falling = -(g + up), g + down
@@ -219,7 +222,7 @@ class BoxSolver:
         else:
             wants = [np.maximum(rising, falling)]
         fresh = np.unique(np.concatenate([_largest(want, room // len(wants)) for want in wants]))
-        return np.concatenate([kept, fresh]), fresh[: size // 2]
+        return np.concatenate([fresh, kept])
 
 
 def _largest(values: Array, count: int) -> Array:

@@ -1,62 +1,123 @@
-"""Rows of a kernel matrix that a solver comes back to, kept as long as there is room."""
+"""Rows of a kernel matrix, as the solvers of box problems ask for them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from .. import _native
 from ..checks import Array
 
 Fill = Callable[[Array, Array], None]
 
 
-class RowStore:
-    """Rows of K, computed in blocks when first asked for; the ones not used for longest go first.
+class KernelRows(Protocol):
+    """Rows of K between the variables of a problem.
 
-    fill: writes the rows with these numbers into an array. room: how many rows may be kept.
+    values: where rows are kept; room: how many of them at once. computed, reused: rows so far.
     """
 
-    def __init__(self, fill: Fill, size: int, width: int, room: int, dtype: Any) -> None:
-        self.fill = fill
-        self.values = np.empty((min(room, size), width), dtype=dtype)
-        self.slots = np.full(size, -1, dtype=np.int64)
-        self.rows = np.full(len(self.values), -1, dtype=np.int64)
-        self.used = np.zeros(len(self.values), dtype=np.int64)
-        self.clock = 0
-        self.filled = 0
-        self.computed = 0
-        self.reused = 0
+    values: Array
+    room: int
+    computed: int
+    reused: int
 
     def fetch(self, wanted: Array) -> Array:
-        """Return the slots of `self.values` that hold these rows; no more than there is room."""
+        """Return the places in `values` of these rows, no more than there is room for."""
+
+    def columns(self, chosen: Array) -> Array:
+        """Return the columns of `values` that belong to these variables."""
+
+    def add(self, places: Array, weights: Array, g: Array) -> None:
+        """Add weights' rows to g."""
+
+
+class DenseRows:
+    """Rows of a matrix that is there, or of a part of it."""
+
+    def __init__(self, K: Array, points: Array | None = None) -> None:
+        self.values = np.ascontiguousarray(K)
+        self.points = np.arange(len(K), dtype=np.int64) if points is None else points
+        self.whole = points is None
+        self.room = len(self.points)
+        self.computed = self.reused = 0
+
+    def fetch(self, wanted: Array) -> Array:
+        self.reused += len(wanted)
+        return self.points[wanted]
+
+    def columns(self, chosen: Array) -> Array:
+        return self.points[chosen]
+
+    def add(self, places: Array, weights: Array, g: Array) -> None:
+        if self.whole:
+            _native.add_rows(self.values, places, weights, g)
+        else:
+            g += weights @ self.values[np.ix_(places, self.points)]
+
+
+class RowStore:
+    """Rows computed in blocks when first asked for; the ones not used for longest go first.
+
+    fill: writes the rows with these numbers into an array. size: how many rows there are; width:
+    of each. room: how many may be kept. buffer: numbers to keep them in, where there are some.
+    """
+
+    def __init__(
+        self,
+        fill: Fill,
+        size: int,
+        width: int,
+        room: int,
+        dtype: Any,
+        buffer: Array | None = None,
+    ) -> None:
+        self.fill = fill
+        self.room = min(room, size)
+        self.values = (
+            np.empty((self.room, width), dtype=dtype)
+            if buffer is None
+            else buffer[: self.room * width].reshape(self.room, width)
+        )
+        self.places = np.full(size, -1, dtype=np.int64)
+        self.owner = np.full(self.room, -1, dtype=np.int64)
+        self.used = np.zeros(self.room, dtype=np.int64)
+        self.clock = self.filled = self.computed = self.reused = 0
+
+    def fetch(self, wanted: Array) -> Array:
         self.clock += 1
-        slots = self.slots[wanted]
-        self.used[slots[slots >= 0]] = self.clock
-        missing = wanted[slots < 0]
+        places = self.places[wanted]
+        self.used[places[places >= 0]] = self.clock
+        missing = wanted[places < 0]
         self.computed += len(missing)
         self.reused += len(wanted) - len(missing)
         if len(missing):
-            self._fill(missing)
-            slots = self.slots[wanted]
-        return slots
+            self._compute(missing)
+            places = self.places[wanted]
+        return places
 
-    def _fill(self, missing: Array) -> None:
-        free = np.arange(self.filled, min(self.filled + len(missing), len(self.values)))
-        self.filled += len(free)
-        if len(free) < len(missing):
-            count = len(missing) - len(free)
-            oldest = np.argpartition(self.used[: self.filled - len(free)], count - 1)[:count]
-            oldest.sort()
-            self.slots[self.rows[oldest]] = -1
-            free = np.concatenate([free, oldest])
+    def columns(self, chosen: Array) -> Array:
+        return chosen
+
+    def add(self, places: Array, weights: Array, g: Array) -> None:
+        _native.add_rows(self.values, places, weights, g)
+
+    def _compute(self, missing: Array) -> None:
+        free = np.arange(self.filled, min(self.filled + len(missing), self.room))
+        more = len(missing) - len(free)
+        if more:
+            oldest = np.sort(np.argpartition(self.used[: self.filled], more - 1)[:more])
+            self.places[self.owner[oldest]] = -1
+            free = np.concatenate([oldest, free])
         if free[-1] - free[0] == len(free) - 1:
             self.fill(missing, self.values[free[0] : free[-1] + 1])
         else:
             rows = np.empty((len(free), self.values.shape[1]), dtype=self.values.dtype)
             self.fill(missing, rows)
             self.values[free] = rows
-        self.slots[missing] = free
-        self.rows[free] = missing
+        self.filled = max(self.filled, int(free.max()) + 1)
+        self.places[missing] = free
+        self.owner[free] = missing
         self.used[free] = self.clock

@@ -1,0 +1,130 @@
+"""Support vector machines against scikit-learn-intelex and scikit-learn: ratios, in one run.
+
+All sides get the same float32 rows, C, gamma and tol = 1e-3, and run in memory touched beforehand,
+the fast ones twice; scikit-learn, which takes minutes, once. The objectives of two-class machines
+and the violation of their optimality conditions are computed here, from the coefficients alone.
+`python benchmarks/bench_svm.py [part of a name]` runs the cases that match; MERCER_DATA names the
+directory of the data. `pip install scikit-learn-intelex` brings the peer.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from data import mnist, two_classes
+from machine import keep_memory, run_cases
+from sklearn.datasets import load_digits
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.svm import SVC as PlainSVC
+from sklearnex.svm import SVC as FastSVC
+
+from mercer import SVC
+from mercer.kernels import Gaussian
+
+TOL = 1e-3
+
+
+def timed(run: Callable[[], Any], times: int) -> tuple[float, Any]:
+    """Return the best time of some runs, and what the last one returned."""
+    found, result = [], None
+    for _ in range(times):
+        start = time.perf_counter()
+        result = run()
+        found.append(time.perf_counter() - start)
+    return min(found), result
+
+
+def judge(model: Any, X: Any, y: Any, C: float, gamma: float) -> tuple[float, float]:
+    """Return the dual objective of a two-class machine and its violation, in double precision."""
+    b = np.zeros(len(X))
+    b[model.support_] = np.asarray(model.dual_coef_)[0]
+    support, weights = X[model.support_].astype(np.float64), b[model.support_]
+    f = np.empty(len(X))
+    for start in range(0, len(X), 2000):
+        rows = slice(start, start + 2000)
+        f[rows] = rbf_kernel(X[rows].astype(np.float64), support, gamma=gamma) @ weights
+    g = f - y
+    a = b * y
+    rises = np.where(y > 0, a < C * (1 - 1e-9), a > C * 1e-9)
+    falls = np.where(y > 0, a > C * 1e-9, a < C * (1 - 1e-9))
+    return float(a.sum() - b @ f / 2), float(g[falls].max() - g[rises].min())
+
+
+def case(
+    X: Any, y: Any, X_test: Any, C: float, gamma: float, times: int = 2, plain: bool = True
+) -> Iterator[str]:
+    keep_memory(8e9)
+    makers: dict[str, tuple[Callable[[], Any], int]] = {
+        "mercer": (lambda: SVC(C, kernel=Gaussian(gamma=gamma), tol=TOL), times),
+        "scikit-learn-intelex": (lambda: FastSVC(C=C, gamma=gamma, tol=TOL), times),
+    }
+    if plain:
+        makers["scikit-learn"] = (lambda: PlainSVC(C=C, gamma=gamma, tol=TOL), min(times, 1))
+    ours: dict[str, float] = {}
+    for name, (make, count) in makers.items():
+        fit, model = timed(lambda make=make: make().fit(X, y), count)  # type: ignore[misc]
+        predict, _ = timed(lambda model=model: model.predict(X_test), count + 1)  # type: ignore[misc]
+        ours = ours or {"fit": fit, "predict": predict}
+        line = f"{name}: fit {fit:.3g} s, predict {predict:.3g} s"
+        if name != "mercer":
+            line += f"; ours {fit / ours['fit']:.1f} x and {predict / ours['predict']:.1f} x"
+        line += f"; {len(model.support_)} support vectors"
+        if len(np.unique(y)) == 2:
+            objective, violation = judge(model, X, y, C, gamma)
+            line += f"; dual objective {objective:.6f}, violation {violation:.1e}"
+        yield line
+
+
+def case_a9a() -> Iterator[str]:
+    X, y = two_classes("a9a")
+    yield "wanted: fit 2 x / 15 x, predict 1.5 x / 30 x"
+    yield from case(X, y, two_classes("a9a", "tst")[0][:10_000], 1.0, 0.05)
+
+
+def case_ijcnn1() -> Iterator[str]:
+    X, y = two_classes("ijcnn1")
+    yield "wanted: fit 2 x / 4 x, predict 1 x / 20 x"
+    yield from case(X, y, two_classes("ijcnn1", "tst")[0][:10_000], 32.0, 2.0)
+
+
+def case_mnist() -> Iterator[str]:
+    X, y, X_test, _ = mnist()
+    yield "wanted: fit 2 x / 15 x, predict 3 x / 40 x"
+    yield from case(X, y, X_test, 10.0, 0.02, plain=False)
+
+
+def case_mnist_plain() -> Iterator[str]:
+    X, y, X_test, _ = mnist()
+    yield from case(X, y, X_test, 10.0, 0.02)
+
+
+def case_digits() -> Iterator[str]:
+    X, y = load_digits(return_X_y=True)
+    X = (X / 16).astype(np.float32)
+    yield "wanted: 1 x both"
+    yield from case(X, y, X, 10.0, 0.1, times=20)
+
+
+def case_hard() -> Iterator[str]:
+    X, y = two_classes("a9a")
+    X, y = X[:5000], y[:5000]
+    scales = np.logspace(0, 3, X.shape[1]).astype(np.float32)
+    for name, rows, gamma in (("C = 1e6", X, 0.05), ("scaled by 1 to 1,000", X * scales, 1e-6)):
+        for C in (1e6,) if name.startswith("C") else (1.0, 1e3):
+            yield f"{name}, C = {C:g}: wanted: objective within 1e-6 of LIBSVM's, or better"
+            for model in (
+                SVC(C, kernel=Gaussian(gamma=gamma), tol=TOL),
+                PlainSVC(C=C, gamma=gamma, tol=TOL, cache_size=1000),
+            ):
+                seconds, fitted = timed(lambda m=model: m.fit(rows, y), 1)  # type: ignore[misc]
+                objective, violation = judge(fitted, rows, y, C, gamma)
+                name_of = type(model).__module__.split(".")[0]
+                yield f"  {name_of}: {seconds:.1f} s, {objective:.8g}, violation {violation:.1e}"
+
+
+if __name__ == "__main__":
+    run_cases(globals())

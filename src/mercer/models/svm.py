@@ -1,0 +1,201 @@
+"""What support vector machines share: parameters, the solution, scores, the certificate."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from .. import checks
+from ..checks import Array, InputError, sentence
+from ..grams import limited_threads
+from ..inputs import Input, Matrix
+from ..monitor import Monitor, to_stderr
+from ..solvers import BoxProblem, BoxSolution, BoxSolver, KernelRows, Machine
+from .base import Certificate, KernelEstimator
+from .svm_rows import SharedRows
+
+UNLIMITED = 2**62
+
+ADVICE = {
+    "iteration limit": "Raise max_iter or tol, lower C, or scale the columns of X.",
+    "time limit": "Raise time_limit or tol, or lower C.",
+    "cancelled": "Let it run on, or raise tol.",
+    "stagnated": "Raise tol: rounding hides what is left, or the kernel is not Mercer.",
+}
+
+
+@dataclass(frozen=True)
+class SvmCertificate(Certificate):
+    """How far a support vector machine is from its optimum.
+
+    status: "converged", or why not. primal, dual: the objectives, equal at the optimum; gap: their
+    difference. violation: the largest violation of the Karush-Kuhn-Tucker conditions, to be below
+    `tol`. zero, free, bound: how many coefficients are 0, between the bounds, at a bound.
+    norm: of w; margin: 1 / norm. Several machines: sums, the largest violation, the smallest
+    margin. rows_reused: rows of K that were asked for again and not computed again.
+    """
+
+    primal: float
+    dual: float
+    gap: float
+    violation: float
+    tol: float
+    zero: int
+    free: int
+    bound: int
+    margin: float
+    norm: float
+    iterations: int
+    rows_reused: int
+
+
+Read = Callable[[BoxProblem, BoxSolution], Machine]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One machine to be found: groups of points, its problem and how to read the solution."""
+
+    groups: tuple[int, ...]
+    problem: BoxProblem
+    read: Read
+
+
+class SupportVectorEstimator(KernelEstimator):
+    """A kernel estimator whose function is carried by some of the training points."""
+
+    tol: float
+    max_iter: Any
+    time_limit: Any
+    callback: Any
+    n_jobs: Any
+    verbose: Any
+    dual_coef_: Array
+    intercept_: Array
+    support_: Array
+    _of_names: ClassVar[dict[str, Any]] = {"gamma": "scale", "degree": 3, "coef0": 0.0}
+
+    def _bounds(self, C: Any, weight: Array | None, n: int) -> Array:
+        """Return C times the weight of each point."""
+        who = type(self).__name__
+        if isinstance(C, float) and np.inf == C:
+            bound = np.inf
+        else:
+            bound = checks.number(who, "C", C, above=0)
+        if weight is None:
+            return np.full(n, bound)
+        return np.where(weight > 0, bound * np.where(weight > 0, weight, 1.0), 0.0)
+
+    def _share(self, name: str) -> float:
+        """Return a parameter between 0 and 1."""
+        value = getattr(self, name)
+        return checks.number(type(self).__name__, name, value, above=0, most=1)
+
+    def _run(
+        self, points: Input, weight: Array | None, parts: list[Array], tasks: list[Task]
+    ) -> list[Machine]:
+        """Solve the machines one after another on shared rows of K, and certify them."""
+        start = time.monotonic()
+        who = type(self).__name__
+        tol = checks.number(who, "tol", self.tol, above=0)
+        unlimited = self.max_iter is None or self.max_iter == -1
+        most = UNLIMITED if unlimited else checks.whole(who, "max_iter", self.max_iter, least=1)
+        limit = self.time_limit
+        limit = None if limit is None else checks.number(who, "time_limit", limit, above=0)
+        monitor = Monitor(limit, to_stderr(who) if self.verbose else None, self.callback)
+        prepared = self._prepare(points, weight)
+        machines = []
+        with limited_threads(self.n_jobs, who):
+            rows = SharedRows(who, prepared, parts, self.memory_limit, tol, monitor)
+            shared: dict[tuple[int, ...], KernelRows] = {}
+            for task in tasks:
+                if len(parts) == 1 and task.groups in shared:
+                    source = shared[task.groups]
+                else:
+                    source = shared[task.groups] = rows.of(*task.groups)
+                found = BoxSolver(source, tol, most, monitor).solve(task.problem)
+                machines.append(task.read(task.problem, found))
+        self.n_iter_ = np.array([machine.solution.iterations for machine in machines])
+        self._certify(machines, rows, tol, time.monotonic() - start)
+        return machines
+
+    def _certify(
+        self, machines: list[Machine], rows: SharedRows, tol: float, seconds: float
+    ) -> None:
+        who = type(self).__name__
+        states = [machine.solution.status for machine in machines]
+        if "unbounded" in states:
+            raise InputError(
+                sentence(
+                    who,
+                    "with C=inf the classes must be separable under the kernel",
+                    "classes that overlap",
+                    "Use a finite C.",
+                )
+            )
+        status = next((state for state in states if state != "converged"), "converged")
+        primal, dual = sum(m.primal for m in machines), sum(m.dual for m in machines)
+        free = sum(int(machine.free.sum()) for machine in machines)
+        zero = sum(int((machine.b == 0).sum()) for machine in machines)
+        norm = max(machine.norm for machine in machines)
+        violation = max(machine.solution.violation for machine in machines)
+        self.certificate_ = SvmCertificate(
+            status,
+            rows.plan,
+            rows.entries,
+            rows.bytes,
+            seconds,
+            primal,
+            dual,
+            primal - dual,
+            violation,
+            tol,
+            zero,
+            free,
+            sum(len(machine.b) for machine in machines) - free - zero,
+            1 / norm if norm > 0 else np.inf,
+            norm,
+            int(self.n_iter_.sum()),
+            rows.reused,
+        )
+        if status != "converged":
+            warnings.warn(
+                f"{who}: not converged ({status}): the largest violation of the optimality "
+                f"conditions is {violation:.1e}, above tol={tol:g}; the duality gap is "
+                f"{primal - dual:.1e}. {ADVICE.get(status, '')}",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _keep_support(self, support: Array) -> None:
+        """Keep the support vectors; where there are none, one point that shows the columns."""
+        self.support_ = support.astype(np.int32)
+        self._keep(support if len(support) else np.arange(1))
+
+    @property
+    def support_vectors_(self) -> Array:
+        """The support vectors, of rows of numbers."""
+        points = self._prepared.points
+        if not isinstance(points, Matrix):
+            raise AttributeError(
+                f"{type(self).__name__}: support_vectors_ exist for rows of numbers; "
+                "support_ has the numbers of the points."
+            )
+        return np.asarray(points.values[: len(self.support_)])
+
+    def _products(self, X: Any, groups: list[slice], coefficients: list[Array]) -> list[Array]:
+        """Return K(X, support vectors of a group) times its coefficients, for each group."""
+        if len(self.support_) == 0:
+            n = len(self._check_predict(X))
+            return [np.zeros((n, c.shape[1])) for c in coefficients]
+        K = self._cross_gram(X)
+        if len(groups) == 1:
+            return [K @ coefficients[0]]
+        cells = K.cells([slice(None)], groups)[0]
+        return [cell @ c for cell, c in zip(cells, coefficients, strict=True)]

@@ -1,0 +1,355 @@
+"""Classification by support vector machines."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.metaestimators import available_if
+
+from .. import checks
+from ..checks import Array, InputError, sentence
+from ..solvers import Machine
+from ..solvers.machines import (
+    classification,
+    nu_classification,
+    read_classification,
+    read_nu_classification,
+)
+from .calibration import probabilities
+from .svm import SupportVectorEstimator, Task
+
+SHAPES = ("ovr", "ovo")
+
+
+def _has_probability(model: Any) -> bool:
+    return bool(model.probability)
+
+
+class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type: ignore[misc]
+    """Classes by machines for two of them at a time, or for one against all others."""
+
+    multiclass: str
+    probability: bool
+    class_weight: Any
+    decision_function_shape: str
+    break_ties: bool
+    _by_pairs: bool
+
+    def _task(self, groups: tuple[int, ...], y: Array, weight: Array) -> Task:
+        raise NotImplementedError
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        points = self._check_fit(X)
+        who = type(self).__name__
+        checks.one_of(who, "decision_function_shape", self.decision_function_shape, SHAPES)
+        self._by_pairs = checks.one_of(who, "multiclass", self.multiclass, SHAPES) == "ovo"
+        weight = checks.sample_weight(who, sample_weight, len(points))
+        self.classes_, codes = self._check_labels(y, len(points))
+        self.class_weight_, weights = self._weights(codes, weight)
+        k = len(self.classes_)
+        parts = [np.flatnonzero(codes == c) for c in range(k)]
+        if k == 2:
+            whole = [np.arange(len(codes))]
+            tasks = [self._task((0,), np.where(codes == 1, 1.0, -1.0), weights)]
+            machines = self._run(points, weight, whole, tasks)
+            self._store_pairs(machines, [codes], parts)
+        elif not self._by_pairs:
+            whole = [np.arange(len(codes))]
+            tasks = [self._task((0,), np.where(codes == c, 1.0, -1.0), weights) for c in range(k)]
+            self._store_rest(self._run(points, weight, whole, tasks), parts)
+        else:
+            tasks = []
+            for a, b in self._pairs():
+                both = np.concatenate([parts[a], parts[b]])
+                signs = np.repeat([1.0, -1.0], [len(parts[a]), len(parts[b])])
+                tasks.append(self._task((a, b), signs, weights[both]))
+            self._store_pairs(self._run(points, weight, parts, tasks), None, parts)
+        if self.probability:
+            self._calibrate(codes, weight)
+        return self
+
+    def _pairs(self) -> list[tuple[int, int]]:
+        k = len(self.classes_)
+        return [(a, b) for a in range(k) for b in range(a + 1, k)]
+
+    def _weights(self, codes: Array, weight: Array | None) -> tuple[Array, Array]:
+        """Return the weight of each class and of each point; refuse a class without weight."""
+        k = len(self.classes_)
+        of_class = np.ones(k)
+        if self.class_weight is not None:
+            first = np.array([np.flatnonzero(codes == c)[0] for c in range(k)])
+            of_class = compute_sample_weight(self.class_weight, self.classes_[codes])[first]
+        weights = of_class[codes] * (1.0 if weight is None else weight)
+        for c in range(k):
+            if not (weights[codes == c] > 0).any():
+                raise InputError(
+                    sentence(
+                        type(self).__name__,
+                        "every class must have a sample with a positive weight",
+                        f"none in class {checks.show(self.classes_[c])}",
+                        "Leave the class out of y.",
+                    )
+                )
+        return of_class, weights
+
+    # --- what is kept -----------------------------------------------------------------------
+
+    def _store_pairs(
+        self, machines: list[Machine], codes: list[Array] | None, parts: list[Array]
+    ) -> None:
+        """Keep machines for two classes as LIBSVM does: k - 1 coefficients a support vector."""
+        k = len(parts)
+        rows = [np.zeros((k - 1, len(part))) for part in parts]
+        if codes is not None:
+            for c, part in enumerate(parts):
+                rows[c][0] = machines[0].b[part]
+        else:
+            for (a, b), machine in zip(self._pairs(), machines, strict=True):
+                size = len(parts[a])
+                rows[a][b - 1], rows[b][a] = machine.b[:size], machine.b[size:]
+        self._keep_rows(rows, parts)
+        self.intercept_ = np.array([machine.offset for machine in machines])
+
+    def _store_rest(self, machines: list[Machine], parts: list[Array]) -> None:
+        b = np.array([machine.b for machine in machines])
+        self._keep_rows([b[:, part] for part in parts], parts)
+        self.intercept_ = np.array([machine.offset for machine in machines])
+
+    def _keep_rows(self, rows: list[Array], parts: list[Array]) -> None:
+        used = [np.flatnonzero(row.any(axis=0)) for row in rows]
+        self.n_support_ = np.array([len(u) for u in used], dtype=np.int32)
+        self.dual_coef_ = np.hstack([row[:, u] for row, u in zip(rows, used, strict=True)])
+        self._keep_support(np.concatenate([part[u] for part, u in zip(parts, used, strict=True)]))
+
+    # --- scores -----------------------------------------------------------------------------
+
+    def _machine_scores(self, X: Any) -> Array:
+        """Return f(x) of every machine."""
+        k = len(self.classes_)
+        if k == 2 or not self._by_pairs:
+            everything = [slice(0, len(self.support_))]
+            return self._products(X, everything, [self.dual_coef_.T])[0] + self.intercept_
+        stops = np.cumsum(self.n_support_)
+        groups = [slice(int(s - c), int(s)) for s, c in zip(stops, self.n_support_, strict=True)]
+        used = [c for c in range(k) if self.n_support_[c]]
+        coefficients = [self.dual_coef_[:, groups[c]].T for c in used]
+        found = dict(
+            zip(used, self._products(X, [groups[c] for c in used], coefficients), strict=True)
+        )
+        nothing = np.zeros((len(next(iter(found.values()))), k - 1))
+        columns = [
+            found.get(a, nothing)[:, b - 1] + found.get(b, nothing)[:, a] for a, b in self._pairs()
+        ]
+        return np.column_stack(columns) + self.intercept_
+
+    def _class_scores(self, scores: Array) -> Array:
+        """Return one column a class: votes, and by how much they were won as a fraction."""
+        if not self._by_pairs:
+            return scores
+        votes = np.zeros((len(scores), len(self.classes_)))
+        sums = np.zeros_like(votes)
+        for column, (a, b) in zip(scores.T, self._pairs(), strict=True):
+            votes[:, a] += column >= 0
+            votes[:, b] += column < 0
+            sums[:, a] += column
+            sums[:, b] -= column
+        return votes + sums / (3 * (np.abs(sums) + 1))
+
+    def decision_function(self, X: Any) -> Array:
+        """Return f(x): positive for `classes_[1]`; of more classes, one column a class or pair.
+
+        decision_function_shape "ovr" has one column a class, largest for the one predicted; "ovo"
+        has those of the machines, (0, 1), (0, 2), …, positive for the first class of the two.
+        """
+        scores = self._machine_scores(X)
+        if len(self.classes_) == 2:
+            return np.asarray(scores[:, 0])
+        if self.decision_function_shape == "ovo" and self._by_pairs:
+            return scores
+        return self._class_scores(scores)
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of each point."""
+        scores = self._machine_scores(X)
+        if len(self.classes_) == 2:
+            return np.asarray(self.classes_[(scores[:, 0] > 0).astype(int)])
+        found = self._class_scores(scores)
+        if self._by_pairs and not self.break_ties:
+            found = np.rint(found)  # votes alone; of equal ones the first class wins
+        return np.asarray(self.classes_[found.argmax(axis=1)])
+
+    def _calibrate(self, codes: Array, weight: Array | None) -> None:
+        raise NotImplementedError
+
+    @available_if(_has_probability)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of every class, largest for the one predicted."""
+        scores = self._machine_scores(X)
+        scores = scores[:, 0] if len(self.classes_) == 2 else self._class_scores(scores)
+        return probabilities(scores, float(self.slopes_[0]))
+
+
+class SVC(SupportVectorClassifier):
+    """Classification with the widest margin: min 1/2 |w|**2 + C sum_i max(0, 1 - y_i f(x_i)).
+
+    Two classes have one machine; more have one for every two (LIBSVM's way), or with
+    multiclass="ovr" one for each class against the rest. All share the rows of one kernel matrix.
+
+    Parameters
+    ----------
+    C : what a unit of margin error costs; float("inf") allows none
+    kernel : None (Gaussian), a kernel, a scikit-learn name, "precomputed" or a function of X and Y
+    degree, gamma, coef0 : of a kernel given by its name
+    fit_intercept : whether f has an offset
+    multiclass : "ovo" or "ovr"
+    probability : whether to calibrate `predict_proba` on approximate leave-one-out scores
+    tol : the largest violation of the optimality conditions
+    class_weight : None, "balanced" or a weight for each class
+    decision_function_shape : "ovr", one column a class, or "ovo", one a machine
+    break_ties : whether equal votes are decided by the scores, as `decision_function` does; else
+        the first class wins, as in LIBSVM
+    max_iter : steps of two variables each; None or -1: no limit
+    memory_limit, time_limit, callback, n_jobs, random_state, verbose : as in `KernelRidge`
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_ (of rows of numbers), n_support_, dual_coef_, intercept_,
+    class_weight_, kernel_ (resolved), n_iter_, certificate_
+
+    References
+    ----------
+    Chang, Lin, "LIBSVM: a library for support vector machines" (2011).
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: Any = None,
+        degree: Any = 3,
+        gamma: Any = "scale",
+        coef0: Any = 0.0,
+        fit_intercept: bool = True,
+        multiclass: str = "ovo",
+        probability: bool = False,
+        tol: float = 1e-3,
+        class_weight: Any = None,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = True,
+        max_iter: Any = None,
+        memory_limit: Any = "auto",
+        time_limit: Any = None,
+        callback: Any = None,
+        n_jobs: Any = None,
+        random_state: Any = None,
+        verbose: Any = False,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.fit_intercept = fit_intercept
+        self.multiclass = multiclass
+        self.probability = probability
+        self.tol = tol
+        self.class_weight = class_weight
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.max_iter = max_iter
+        self.memory_limit = memory_limit
+        self.time_limit = time_limit
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _task(self, groups: tuple[int, ...], y: Array, weight: Array) -> Task:
+        problem = classification(y, self._bounds(self.C, weight, len(y)), bool(self.fit_intercept))
+        return Task(groups, problem, partial(read_classification, tol=self.tol))
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the machines."""
+        return self._fit(X, y, sample_weight)
+
+
+class NuSVC(SupportVectorClassifier):
+    """Classification where nu bounds the share of margin errors and of support vectors.
+
+    At most a share nu of the points are margin errors, at least a share nu are support vectors.
+    The machine is that of `SVC` for some C, found with it.
+
+    Parameters
+    ----------
+    nu : in (0, 1]; at most 2 min(n+, n-) / n of every two classes
+    kernel, degree, gamma, coef0, multiclass, probability, tol, class_weight,
+    decision_function_shape, break_ties, max_iter, memory_limit, time_limit, callback, n_jobs,
+    random_state, verbose : as in `SVC`
+
+    Attributes
+    ----------
+    As in `SVC`.
+
+    References
+    ----------
+    Schölkopf, Smola, Williamson, Bartlett, "New support vector algorithms" (2000).
+    """
+
+    def __init__(
+        self,
+        nu: float = 0.5,
+        *,
+        kernel: Any = None,
+        degree: Any = 3,
+        gamma: Any = "scale",
+        coef0: Any = 0.0,
+        multiclass: str = "ovo",
+        probability: bool = False,
+        tol: float = 1e-3,
+        class_weight: Any = None,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = True,
+        max_iter: Any = None,
+        memory_limit: Any = "auto",
+        time_limit: Any = None,
+        callback: Any = None,
+        n_jobs: Any = None,
+        random_state: Any = None,
+        verbose: Any = False,
+    ) -> None:
+        self.nu = nu
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.multiclass = multiclass
+        self.probability = probability
+        self.tol = tol
+        self.class_weight = class_weight
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.max_iter = max_iter
+        self.memory_limit = memory_limit
+        self.time_limit = time_limit
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _task(self, groups: tuple[int, ...], y: Array, weight: Array) -> Task:
+        nu = self._share("nu")
+        most = 2 * min(float(weight[y > 0].sum()), float(weight[y < 0].sum())) / weight.sum()
+        if nu > most * (1 + 1e-12):
+            must = f"nu must be at most {most:.6g}, twice the share of the smaller class of two"
+            raise InputError(
+                sentence("NuSVC", must, f"specified nu={nu:g} is infeasible", "Lower nu.")
+            )
+        return Task(groups, nu_classification(y, weight, nu), read_nu_classification)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the machines."""
+        return self._fit(X, y, sample_weight)

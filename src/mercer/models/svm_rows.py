@@ -1,0 +1,127 @@
+"""Where support vector machines get the rows of their kernel matrix from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..checks import Array, bytes_text
+from ..grams import Gram, Prepared, limit_in_bytes
+from ..monitor import Monitor
+from ..solvers import DenseRows, KernelRows, RowStore
+
+DENSE = 4000  # points up to which K is kept whole, in double precision
+PRECISE = 1e-5  # tolerance below which rows are kept in double precision
+LEAST = 64  # rows that a store must have room for
+
+
+class SharedRows:
+    """Rows of K for problems on some of the points, computed once for all of them.
+
+    parts: the points, in groups; a problem is about some of the groups, such as two classes. What
+    lies between points of one group serves every problem with it.
+    """
+
+    def __init__(
+        self,
+        who: str,
+        prepared: Prepared,
+        parts: list[Array],
+        limit: Any,
+        tol: float,
+        monitor: Monitor,
+    ) -> None:
+        self.parts = parts
+        self.limit = limit_in_bytes(who, limit)
+        n = len(prepared)
+        precise = n <= DENSE or tol < PRECISE
+        self.dtype = np.dtype(np.float64 if precise else np.float32)
+        self.gram = prepared.gram(
+            store=False, dtype=self.dtype, memory_limit=limit, monitor=monitor
+        )
+        size = n * n * self.dtype.itemsize
+        self.dense: Array | None = None
+        if size <= self.limit and (n <= DENSE or not self.gram.rows_are_native()):
+            self.dense = self.gram.dense()
+            self.plan = "K stored: it is small" if n <= DENSE else "K stored: it fits the limit"
+            self.bytes = size
+        else:
+            self.plan = f"rows of K, kept within {bytes_text(self.limit)}"
+            self.bytes = min(size, self.limit)
+        self.stores: list[KernelRows] = []
+        self._own: dict[int, RowStore] = {}
+        self._buffer: Array | None = None
+        self._cells: list[list[Gram]] | None = None
+
+    @property
+    def entries(self) -> int:
+        """How many kernel values were computed."""
+        if self.dense is not None:
+            return int(self.dense.size)
+        stores = [*self.stores, *self._own.values()]
+        return sum(store.computed * store.values.shape[1] for store in stores)
+
+    @property
+    def reused(self) -> int:
+        """How many rows were asked for again."""
+        return sum(store.reused for store in self.stores)
+
+    def of(self, *groups: int) -> KernelRows:
+        """Return the rows between all points of the groups, in their order."""
+        points = np.concatenate([self.parts[group] for group in groups])
+        made: KernelRows
+        if self.dense is not None:
+            whole = len(points) == len(self.dense) and bool((np.diff(points) == 1).all())
+            made = DenseRows(self.dense, None if whole else points)
+        elif len(self.parts) == 1:
+            made = self._store(self.gram.fill_rows, len(points), self.limit)
+        else:
+            made = self._store(self._pair(*groups), len(points), self.limit / 2)
+        self.stores.append(made)
+        return made
+
+    def _store(self, fill: Any, width: int, limit: float) -> RowStore:
+        room = max(int(limit / (width * self.dtype.itemsize)), LEAST)
+        size = min(room, width) * width
+        if self._buffer is None or len(self._buffer) < size:
+            self._buffer = np.empty(size, dtype=self.dtype)
+        return RowStore(fill, width, width, room, self.dtype, self._buffer)
+
+    def _pair(self, first: int, second: int) -> Any:
+        """Return what fills rows of two groups: own parts from the stores of the groups."""
+        if self._cells is None:
+            self._cells = self.gram.cells(self.parts, self.parts)
+        cells = self._cells
+        size = len(self.parts[first])
+
+        def fill(wanted: Array, out: Array) -> None:
+            for group, other, chosen in (
+                (first, second, wanted < size),
+                (second, first, wanted >= size),
+            ):
+                rows = wanted[chosen] - (0 if group == first else size)
+                if len(rows) == 0:
+                    continue
+                own, cross = slice(0, size), slice(size, None)
+                own, cross = (own, cross) if group == first else (cross, own)
+                store = self._own_store(group, cells[group][group])
+                at = np.flatnonzero(chosen)
+                step = min(store.room, 512)
+                for start in range(0, len(rows), step):
+                    some = slice(start, start + step)
+                    places = store.fetch(rows[some])
+                    out[at[some], own] = store.values[places]
+                room = np.empty((len(rows), len(self.parts[other])), dtype=self.dtype)
+                cells[group][other].fill_rows(rows, room)
+                out[at, cross] = room
+
+        return fill
+
+    def _own_store(self, group: int, gram: Gram) -> RowStore:
+        if group not in self._own:
+            width = gram.shape[0]
+            share = self.limit / 2 / len(self.parts)
+            room = max(int(share / (width * self.dtype.itemsize)), LEAST)
+            self._own[group] = RowStore(gram.fill_rows, width, width, room, self.dtype)
+        return self._own[group]
