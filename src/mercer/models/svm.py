@@ -5,18 +5,19 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
 from ..checks import Array, InputError, sentence
 from ..grams import limited_threads
 from ..inputs import Input, Matrix
 from ..monitor import Monitor, to_stderr
-from ..solvers import BoxProblem, BoxSolution, BoxSolver, KernelRows, Machine
+from ..solvers import BoxProblem, BoxSolution, BoxSolver, KernelRows, Machine, leave_one_out
 from .base import Certificate, KernelEstimator
 from .svm_rows import SharedRows
 
@@ -98,9 +99,17 @@ class SupportVectorEstimator(KernelEstimator):
         return checks.number(type(self).__name__, name, value, above=0, most=1)
 
     def _run(
-        self, points: Input, weight: Array | None, parts: list[Array], tasks: list[Task]
+        self,
+        points: Input,
+        weight: Array | None,
+        parts: list[Array],
+        tasks: list[Task],
+        unseen: bool = False,
     ) -> list[Machine]:
-        """Solve the machines one after another on shared rows of K, and certify them."""
+        """Solve the machines one after another on shared rows of K, and certify them.
+
+        unseen: note the scores that points would get from machines that have not seen them.
+        """
         start = time.monotonic()
         who = type(self).__name__
         tol = checks.number(who, "tol", self.tol, above=0)
@@ -121,6 +130,10 @@ class SupportVectorEstimator(KernelEstimator):
                     source = shared[task.groups] = rows.of(*task.groups)
                 found = BoxSolver(source, tol, most, monitor).solve(task.problem)
                 machines.append(task.read(task.problem, found))
+                if unseen:
+                    random = np.random.default_rng(self._seed())
+                    scores = leave_one_out(source, task.problem, machines[-1], random)
+                    machines[-1] = replace(machines[-1], scores=scores)
         self.n_iter_ = np.array([machine.solution.iterations for machine in machines])
         self._certify(machines, rows, tol, time.monotonic() - start)
         return machines
@@ -191,6 +204,7 @@ class SupportVectorEstimator(KernelEstimator):
 
     def _products(self, X: Any, groups: list[slice], coefficients: list[Array]) -> list[Array]:
         """Return K(X, support vectors of a group) times its coefficients, for each group."""
+        check_is_fitted(self)
         if len(self.support_) == 0:
             n = len(self._check_predict(X))
             return [np.zeros((n, c.shape[1])) for c in coefficients]

@@ -9,9 +9,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
 from ..checks import Array, InputError, sentence
+from ..inputs import Input
 from ..solvers import Machine
 from ..solvers.machines import (
     classification,
@@ -19,7 +21,7 @@ from ..solvers.machines import (
     read_classification,
     read_nu_classification,
 )
-from .calibration import probabilities
+from .calibration import fit_slope, probabilities
 from .svm import SupportVectorEstimator, Task
 
 SHAPES = ("ovr", "ovo")
@@ -52,24 +54,21 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         self.class_weight_, weights = self._weights(codes, weight)
         k = len(self.classes_)
         parts = [np.flatnonzero(codes == c) for c in range(k)]
-        if k == 2:
-            whole = [np.arange(len(codes))]
-            tasks = [self._task((0,), np.where(codes == 1, 1.0, -1.0), weights)]
-            machines = self._run(points, weight, whole, tasks)
-            self._store_pairs(machines, [codes], parts)
-        elif not self._by_pairs:
-            whole = [np.arange(len(codes))]
-            tasks = [self._task((0,), np.where(codes == c, 1.0, -1.0), weights) for c in range(k)]
-            self._store_rest(self._run(points, weight, whole, tasks), parts)
+        if k == 2 or not self._by_pairs:
+            groups = [np.arange(len(codes))]
+            signs = [np.where(codes == c, 1.0, -1.0) for c in (range(k) if k > 2 else [1])]
+            tasks = [self._task((0,), sign, weights) for sign in signs]
         else:
-            tasks = []
+            groups, tasks = parts, []
             for a, b in self._pairs():
                 both = np.concatenate([parts[a], parts[b]])
-                signs = np.repeat([1.0, -1.0], [len(parts[a]), len(parts[b])])
-                tasks.append(self._task((a, b), signs, weights[both]))
-            self._store_pairs(self._run(points, weight, parts, tasks), None, parts)
+                sign = np.repeat([1.0, -1.0], [len(parts[a]), len(parts[b])])
+                tasks.append(self._task((a, b), sign, weights[both]))
+        machines = self._run(points, weight, groups, tasks, unseen=bool(self.probability))
+        self.intercept_ = np.array([machine.offset for machine in machines])
+        self._keep_rows(self._coefficients(machines, parts), parts)
         if self.probability:
-            self._calibrate(codes, weight)
+            self._calibrate(points, machines, parts, codes, weight)
         return self
 
     def _pairs(self) -> list[tuple[int, int]]:
@@ -98,26 +97,20 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
 
     # --- what is kept -----------------------------------------------------------------------
 
-    def _store_pairs(
-        self, machines: list[Machine], codes: list[Array] | None, parts: list[Array]
-    ) -> None:
-        """Keep machines for two classes as LIBSVM does: k - 1 coefficients a support vector."""
-        k = len(parts)
-        rows = [np.zeros((k - 1, len(part))) for part in parts]
-        if codes is not None:
-            for c, part in enumerate(parts):
-                rows[c][0] = machines[0].b[part]
-        else:
-            for (a, b), machine in zip(self._pairs(), machines, strict=True):
-                size = len(parts[a])
-                rows[a][b - 1], rows[b][a] = machine.b[:size], machine.b[size:]
-        self._keep_rows(rows, parts)
-        self.intercept_ = np.array([machine.offset for machine in machines])
+    def _coefficients(self, machines: list[Machine], parts: list[Array]) -> list[Array]:
+        """Return the coefficients of the points of each class, one row a machine they are in.
 
-    def _store_rest(self, machines: list[Machine], parts: list[Array]) -> None:
-        b = np.array([machine.b for machine in machines])
-        self._keep_rows([b[:, part] for part in parts], parts)
-        self.intercept_ = np.array([machine.offset for machine in machines])
+        Of machines for two classes each point is in k - 1, in the order of the other classes.
+        """
+        k = len(parts)
+        if k == 2 or not self._by_pairs:
+            b = np.array([machine.b for machine in machines])
+            return [b[:, part] for part in parts]
+        rows = [np.zeros((k - 1, len(part))) for part in parts]
+        for (first, second), machine in zip(self._pairs(), machines, strict=True):
+            size = len(parts[first])
+            rows[first][second - 1], rows[second][first] = machine.b[:size], machine.b[size:]
+        return rows
 
     def _keep_rows(self, rows: list[Array], parts: list[Array]) -> None:
         used = [np.flatnonzero(row.any(axis=0)) for row in rows]
@@ -129,22 +122,24 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
 
     def _machine_scores(self, X: Any) -> Array:
         """Return f(x) of every machine."""
+        check_is_fitted(self)
         k = len(self.classes_)
         if k == 2 or not self._by_pairs:
             everything = [slice(0, len(self.support_))]
-            return self._products(X, everything, [self.dual_coef_.T])[0] + self.intercept_
+            found = self._products(X, everything, [self.dual_coef_.T])[0]
+            return np.asarray(found + self.intercept_)
         stops = np.cumsum(self.n_support_)
         groups = [slice(int(s - c), int(s)) for s, c in zip(stops, self.n_support_, strict=True)]
         used = [c for c in range(k) if self.n_support_[c]]
         coefficients = [self.dual_coef_[:, groups[c]].T for c in used]
-        found = dict(
-            zip(used, self._products(X, [groups[c] for c in used], coefficients), strict=True)
-        )
-        nothing = np.zeros((len(next(iter(found.values()))), k - 1))
+        products = self._products(X, [groups[c] for c in used], coefficients)
+        by_class = dict(zip(used, products, strict=True))
+        nothing = np.zeros((len(products[0]), k - 1))
         columns = [
-            found.get(a, nothing)[:, b - 1] + found.get(b, nothing)[:, a] for a, b in self._pairs()
+            by_class.get(a, nothing)[:, b - 1] + by_class.get(b, nothing)[:, a]
+            for a, b in self._pairs()
         ]
-        return np.column_stack(columns) + self.intercept_
+        return np.asarray(np.column_stack(columns) + self.intercept_)
 
     def _class_scores(self, scores: Array) -> Array:
         """Return one column a class: votes, and by how much they were won as a fraction."""
@@ -157,7 +152,29 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
             votes[:, b] += column < 0
             sums[:, a] += column
             sums[:, b] -= column
-        return votes + sums / (3 * (np.abs(sums) + 1))
+        return np.asarray(votes + sums / (3 * (np.abs(sums) + 1)))
+
+    def _margins(self, scores: Array) -> Array:
+        """Return what probabilities are made of, largest for the class predicted.
+
+        Of machines for two classes: by how much a class wins against the strongest of the others.
+        A class that beats all others is the one with most votes; where there is none, the one with
+        most is put first.
+        """
+        if len(self.classes_) == 2:
+            return np.asarray(scores[:, 0])
+        if not self._by_pairs:
+            return scores
+        least = np.full((len(scores), len(self.classes_)), np.inf)
+        for column, (a, b) in zip(scores.T, self._pairs(), strict=True):
+            least[:, a] = np.minimum(least[:, a], column)
+            least[:, b] = np.minimum(least[:, b], -column)
+        rows, first = np.arange(len(scores)), self._winners(scores)
+        most = least.max(axis=1)
+        least[rows, first] = np.where(
+            least[rows, first] < most, np.nextafter(most, np.inf), least[rows, first]
+        )
+        return least
 
     def decision_function(self, X: Any) -> Array:
         """Return f(x): positive for `classes_[1]`; of more classes, one column a class or pair.
@@ -174,23 +191,39 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
 
     def predict(self, X: Any) -> Array:
         """Return the class of each point."""
-        scores = self._machine_scores(X)
+        return np.asarray(self.classes_[self._winners(self._machine_scores(X))])
+
+    def _winners(self, scores: Array) -> Array:
+        """Return the number of the class that the scores of the machines speak for."""
         if len(self.classes_) == 2:
-            return np.asarray(self.classes_[(scores[:, 0] > 0).astype(int)])
+            return np.asarray((scores[:, 0] > 0).astype(int))
         found = self._class_scores(scores)
         if self._by_pairs and not self.break_ties:
             found = np.rint(found)  # votes alone; of equal ones the first class wins
-        return np.asarray(self.classes_[found.argmax(axis=1)])
+        return np.asarray(found.argmax(axis=1))
 
-    def _calibrate(self, codes: Array, weight: Array | None) -> None:
-        raise NotImplementedError
+    def _calibrate(
+        self,
+        points: Input,
+        machines: list[Machine],
+        parts: list[Array],
+        codes: Array,
+        weight: Array | None,
+    ) -> None:
+        """Fit the slope of the probabilities to scores of machines that have not seen the point."""
+        if len(parts) == 2 or not self._by_pairs:
+            scores = np.column_stack([machine.scores for machine in machines])
+        else:
+            scores = self._machine_scores(points)
+            for column, (pair, machine) in enumerate(zip(self._pairs(), machines, strict=True)):
+                both = np.concatenate([parts[c] for c in pair])
+                scores[both, column] = machine.scores
+        self.slopes_ = np.array([fit_slope(self._margins(scores), codes, weight)])
 
     @available_if(_has_probability)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of every class, largest for the one predicted."""
-        scores = self._machine_scores(X)
-        scores = scores[:, 0] if len(self.classes_) == 2 else self._class_scores(scores)
-        return probabilities(scores, float(self.slopes_[0]))
+        return probabilities(self._margins(self._machine_scores(X)), float(self.slopes_[0]))
 
 
 class SVC(SupportVectorClassifier):

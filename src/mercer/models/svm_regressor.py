@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
 from ..checks import Array
@@ -41,6 +42,7 @@ class SingleMachine(SupportVectorEstimator):
         self._keep_support(support)
 
     def _values(self, X: Any) -> Array:
+        check_is_fitted(self)
         everything = [slice(0, len(self.support_))]
         return np.asarray(
             self._products(X, everything, [self.dual_coef_.T])[0][:, 0] + self.intercept_[0]
@@ -254,13 +256,14 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         return self
 
     def decision_function(self, X: Any) -> Array:
-        """Return f(x) - rho, positive inside."""
-        return self._values(X)
+        """Return f(x) - rho, positive inside; what is rounding is 0, as at support vectors."""
+        values = self._values(X)
+        return np.where(np.abs(values) <= 1e-10 * abs(float(self.offset_)), 0.0, values)
 
     def score_samples(self, X: Any) -> Array:
         """Return f(x) without its offset."""
-        return self._values(X) + self.offset_
+        return np.asarray(self.decision_function(X) + self.offset_)
 
     def predict(self, X: Any) -> Array:
-        """Return 1 inside and -1 outside."""
-        return np.where(self._values(X) >= 0, 1, -1)
+        """Return 1 inside and on the border, -1 outside."""
+        return np.where(self.decision_function(X) >= 0, 1, -1)

@@ -1,6 +1,7 @@
 """Settings with `solve(...) -> Solution`: solvers see Gram matrices, never kernels or data."""
 
-from .box import BoxProblem, BoxSolution, BoxSolver
+from .box import BoxSolver
+from .box_problem import BoxProblem, BoxSolution
 from .cg import LowRankPreconditioner, System, conjugate_gradients
 from .cholesky import NotPositiveDefinite, TileCholesky
 from .linear import FeatureRidge
@@ -10,6 +11,7 @@ from .path import RidgePath
 from .problem import ADVICE, RidgeProblem, Solution
 from .ridge import Cholesky, ConjugateGradients
 from .rows import DenseRows, KernelRows, RowStore
+from .span import leave_one_out
 
 __all__ = [
     "ADVICE",
@@ -32,4 +34,5 @@ __all__ = [
     "System",
     "TileCholesky",
     "conjugate_gradients",
+    "leave_one_out",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,74 +9,18 @@ import numpy as np
 from .. import _native
 from ..checks import Array
 from ..monitor import Monitor, Stopped
+from .box_problem import BoxProblem, BoxSolution
+from .polish import polish
 from .rows import KernelRows
 
 WHOLE = 2000  # variables up to which the whole problem is one block
 BLOCK = 1536  # variables that change together
 FRESH = 512  # of them that are new
 INNER = 0.1  # of the violation at hand: how far a block is solved
+ROUNDS = 20  # of pairs of variables and linear equations in turn
+PRECISE = 1e-13  # violation, against slopes, that is rounding
 ROUNDING = 1e-15  # of a sum, against its largest terms
 EVERY = 10**9  # steps within a block: no limit of its own
-
-
-@dataclass(frozen=True)
-class BoxProblem:
-    """min 1/2 b' K b + linear' b + kink |b|_1 over lower <= b <= upper, with lower <= 0 <= upper.
-
-    offset: the sum of b is that of `start`. split: so are the sum of its positive and that of its
-    negative numbers. Where neither holds there is no further condition.
-    """
-
-    linear: Array
-    lower: Array
-    upper: Array
-    start: Array
-    kink: float = 0.0
-    offset: bool = True
-    split: bool = False
-
-    def slopes(self, b: Array) -> tuple[Array, Array]:
-        """Return what the kink adds to the slope upwards and downwards, infinite at a bound."""
-        up = np.where(b >= 0, self.kink, -self.kink)
-        down = np.where(b > 0, self.kink, -self.kink)
-        up[b >= self.upper] = np.inf
-        down[b <= self.lower] = -np.inf
-        return up, down
-
-    def sides(self, b: Array) -> list[tuple[Array, Array]]:
-        """Return which variables may rise while others fall; one side, or those about 0 apart."""
-        if self.split:
-            return [(b >= 0, b > 0), (b < 0, b <= 0)]
-        return [(np.ones(len(b), dtype=bool),) * 2]
-
-    def violation(self, b: Array, g: Array) -> float:
-        """Return by how much b misses the conditions of an optimum; g = K b + linear."""
-        up, down = self.slopes(b)
-        rising, falling = g + up, g + down
-        if self.offset:
-            return max(_gap(rising[u], falling[d]) for u, d in self.sides(b))
-        return max(0.0, float((-rising).max(initial=0.0)), float(falling.max(initial=0.0)))
-
-    def objective(self, b: Array, g: Array) -> float:
-        """Return the value at b; g = K b + linear."""
-        return float(b @ (g + self.linear)) / 2 + self.kink * float(np.abs(b).sum())
-
-
-def _gap(rising: Array, falling: Array) -> float:
-    low, high = rising.min(initial=np.inf), falling.max(initial=-np.inf)
-    return max(0.0, float(high - low)) if np.isfinite(low) and np.isfinite(high) else 0.0
-
-
-@dataclass(frozen=True)
-class BoxSolution:
-    """b, g = K b + linear, and how far that is from the optimum."""
-
-    b: Array
-    g: Array
-    status: str
-    violation: float
-    objective: float
-    iterations: int
 
 
 class BoxSolver:
@@ -116,8 +59,8 @@ class BoxSolver:
 
     def _step(
         self, problem: BoxProblem, b: Array, g: Array, chosen: Array, slots: Array, tol: float
-    ) -> tuple[str, Array]:
-        """Optimise the chosen variables; return how that ended and by how much they changed."""
+    ) -> tuple[str, Array, Array]:
+        """Optimise the chosen variables; return how that ended, their change and their g."""
         part, slope = b[chosen], g[chosen]
         ended, steps, _ = _native.smo(
             self.rows.values,
@@ -137,18 +80,23 @@ class BoxSolver:
         self.iterations += steps
         change = part - b[chosen]
         b[chosen] = part
-        return ended, change
+        return ended, change, slope
 
     def _whole(self, problem: BoxProblem, b: Array, g: Array) -> str:
+        """Solve all variables at once, to the last digits where that can be done."""
         everything = np.arange(len(b))
         slots = self.rows.fetch(everything)
-        tol = self.tol
-        for _ in range(3):
-            ended, _ = self._step(problem, b, g, everything, slots, tol)
-            g[:] = self._gradient(problem, b)
-            if ended != "converged" or problem.violation(b, g) <= self.tol:
+        tol, best = self.tol, np.inf
+        for _ in range(ROUNDS):
+            ended, _, g[:] = self._step(problem, b, g, everything, slots, tol)
+            if ended == "converged":
+                polish(self.rows, problem, b, g)
+                g[:] = self._gradient(problem, b)
+            violation = problem.violation(b, g)
+            precise = violation <= PRECISE * max(1.0, float(np.abs(g).max()))
+            if ended != "converged" or precise or violation > best / 2:
                 break
-            tol /= 2  # rounding in the sums hid that it was not there yet
+            tol, best = violation / 2, violation
         self.monitor.poll()
         return self._status(problem, b, g, ended)
 
@@ -178,7 +126,7 @@ class BoxSolver:
             kept = chosen[: size - min(size // 2, FRESH)]
             slots = self.rows.fetch(chosen)
             inner = max(INNER * violation, 0.5 * self.tol)
-            ended, change = self._step(problem, b, g, chosen, slots, inner)
+            ended, change, _ = self._step(problem, b, g, chosen, slots, inner)
             moved = np.flatnonzero(change)
             self.rows.add(slots[moved], change[moved], g)
             largest = np.abs(self.rows.values[slots, self.rows.columns(chosen)]).max()
@@ -198,9 +146,7 @@ class BoxSolver:
         record: dict[str, Any] = {"stage": "SVM", "fraction": float(np.clip(done, 0, 1))}
         self.monitor.iteration(record | {"iterations": self.iterations, "violation": violation})
 
-    def _choose(
-        self, problem: BoxProblem, b: Array, g: Array, kept: Array, size: int
-    ) -> Array:
+    def _choose(self, problem: BoxProblem, b: Array, g: Array, kept: Array, size: int) -> Array:
         """Return the variables of the next block, the new ones first.
 
         Of these, as many want to rise as to fall; the others are those of the last blocks.

@@ -11,20 +11,21 @@ from typing import Any
 import numpy as np
 
 from ..checks import Array
-from .box import BoxProblem, BoxSolution
+from .box_problem import BoxProblem, BoxSolution
 
 
 @dataclass(frozen=True)
 class Machine:
     """A solved machine.
 
-    b, offset: of f. primal, dual: objectives, the same at the optimum. parameter: what the machine
-    found besides f, C of nu-classification and epsilon of nu-regression. bound: the largest |b|
-    each point may have.
+    b, offset: of f; scores: f of every point. primal, dual: objectives, the same at the optimum.
+    parameter: what the machine found besides f, C of nu-classification and epsilon of
+    nu-regression. bound: the largest |b| each point may have.
     """
 
     b: Array
     offset: float
+    scores: Array
     primal: float
     dual: float
     norm: float
@@ -103,11 +104,19 @@ def _machine(
 ) -> Machine:
     """Return the machine with b / scale; losses: of each point, times its weight."""
     b = found.b / scale
-    norm = max(float(found.b @ (found.g - problem.linear)), 0.0) / scale**2
+    values = found.g - problem.linear
+    norm = max(float(found.b @ values), 0.0) / scale**2
     bound = np.maximum(problem.upper, -problem.lower) / scale
     primal = norm / 2 + float(losses.sum())
     return Machine(
-        b, offset, primal, norm=float(np.sqrt(norm)), bound=bound, solution=found, **rest
+        b,
+        offset,
+        values / scale + offset,
+        primal,
+        norm=float(np.sqrt(norm)),
+        bound=bound,
+        solution=found,
+        **rest,
     )
 
 

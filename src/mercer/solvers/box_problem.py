@@ -1,0 +1,77 @@
+"""Quadratic problems in a box: what is to be solved, and what an optimum is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..checks import Array
+
+
+@dataclass(frozen=True)
+class BoxProblem:
+    """min 1/2 b' K b + linear' b + kink |b|_1 over lower <= b <= upper, with lower <= 0 <= upper.
+
+    offset: the sum of b is that of `start`. split: so are the sum of its positive and that of its
+    negative numbers. Where neither holds there is no further condition.
+    """
+
+    linear: Array
+    lower: Array
+    upper: Array
+    start: Array
+    kink: float = 0.0
+    offset: bool = True
+    split: bool = False
+
+    def slopes(self, b: Array) -> tuple[Array, Array]:
+        """Return what the kink adds to the slope upwards and downwards, infinite at a bound."""
+        up = np.where(b >= 0, self.kink, -self.kink)
+        down = np.where(b > 0, self.kink, -self.kink)
+        up[b >= self.upper] = np.inf
+        down[b <= self.lower] = -np.inf
+        return up, down
+
+    def sides(self, b: Array) -> list[tuple[Array, Array]]:
+        """Return which variables may rise while others fall; one side, or those about 0 apart."""
+        if self.split:
+            return [(b >= 0, b > 0), (b < 0, b <= 0)]
+        return [(np.ones(len(b), dtype=bool),) * 2]
+
+    def violation(self, b: Array, g: Array) -> float:
+        """Return by how much b misses the conditions of an optimum; g = K b + linear."""
+        up, down = self.slopes(b)
+        rising, falling = g + up, g + down
+        if self.offset:
+            return max(_gap(rising[u], falling[d]) for u, d in self.sides(b))
+        return max(0.0, float((-rising).max(initial=0.0)), float(falling.max(initial=0.0)))
+
+    def room_up(self, b: Array) -> Array:
+        """Return how far each variable may rise until its bound or 0."""
+        return np.where(b < 0, -b, self.upper - b)
+
+    def room_down(self, b: Array) -> Array:
+        """Return how far each variable may fall until its bound or 0."""
+        return np.where(b > 0, b, b - self.lower)
+
+    def objective(self, b: Array, g: Array) -> float:
+        """Return the value at b; g = K b + linear."""
+        return float(b @ (g + self.linear)) / 2 + self.kink * float(np.abs(b).sum())
+
+
+def _gap(rising: Array, falling: Array) -> float:
+    low, high = rising.min(initial=np.inf), falling.max(initial=-np.inf)
+    return max(0.0, float(high - low)) if np.isfinite(low) and np.isfinite(high) else 0.0
+
+
+@dataclass(frozen=True)
+class BoxSolution:
+    """b, g = K b + linear, and how far that is from the optimum."""
+
+    b: Array
+    g: Array
+    status: str
+    violation: float
+    objective: float
+    iterations: int
