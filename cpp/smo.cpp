@@ -4,11 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 namespace mercer {
 
 namespace {
 
+constexpr std::int64_t part_size = 256;  // variables whose part of K stays in the nearest cache
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // One direction of change, of the variables on one side: those that may rise, and fall, and what
@@ -25,16 +27,17 @@ public:
         : n_(count), width_(round_up(count, sweep)), problem_(problem), b_(b) {
         K_ = aligned<T>(n_ * width_);
         diagonal_.assign(static_cast<std::size_t>(width_), T(1));
-        parallel_for(
-            n_,
-            [&](std::int64_t i, int) {
-                const T* from = K.values + slots[i] * K.columns;
-                T* row = K_.get() + i * width_;
-                for (std::int64_t j = 0; j < n_; ++j) row[j] = from[columns[j]];
-                std::fill(row + n_, row + width_, T(0));
-                diagonal_[static_cast<std::size_t>(i)] = row[i];
-            },
-            nullptr);
+        const auto gather = [&](std::int64_t i, int) {
+            const T* from = K.values + slots[i] * K.columns;
+            T* row = K_.get() + i * width_;
+            for (std::int64_t j = 0; j < n_; ++j) row[j] = from[columns[j]];
+            std::fill(row + n_, row + width_, T(0));
+            diagonal_[static_cast<std::size_t>(i)] = row[i];
+        };
+        if (n_ <= part_size)
+            for (std::int64_t i = 0; i < n_; ++i) gather(i, 0);
+        else
+            parallel_for(n_, gather, nullptr);
         g_.assign(static_cast<std::size_t>(width_), 0.0);
         std::copy_n(g, n_, g_.begin());
         sides_.resize(problem.split ? 2 : 1);
@@ -68,9 +71,117 @@ public:
         return result;
     }
 
+    // The same for many variables: a few that violate the conditions most at a time, which stay in
+    // the nearest cache, until all satisfy them.
+    SmoResult run_by_parts(double tol, std::int64_t max_iterations, const Poll& poll) {
+        SmoResult result{Ended::iterations, 0, infinity};
+        std::vector<std::int64_t> kept;
+        while (result.iterations < max_iterations) {
+            if (poll && poll()) {
+                result.ended = Ended::stopped;
+                break;
+            }
+            result.violation = violation();
+            if (!(result.violation > tol)) {
+                result.ended = Ended::converged;
+                break;
+            }
+            const auto chosen = choose_part(kept);
+            const double wanted = std::max(tol, result.violation / 10);
+            const SmoResult part =
+                run_part(chosen, wanted, max_iterations - result.iterations, poll);
+            result.iterations += std::max<std::int64_t>(part.iterations, 1);
+            if (part.ended == Ended::unbounded || part.ended == Ended::stopped) {
+                result.ended = part.ended;
+                break;
+            }
+        }
+        return result;
+    }
+
     void gradient(double* g) const { std::copy_n(g_.begin(), n_, g); }
 
 private:
+    // How much variable i wants to rise (fall) on a side.
+    double rising(const Side& side, std::size_t i) const { return -(g_[i] + side.up[i]); }
+    double falling(const Side& side, std::size_t i) const { return g_[i] + side.down[i]; }
+
+    double violation() const {
+        double worst = -infinity;
+        for (const Side& side : sides_) {
+            double up = -infinity, down = -infinity;
+            for (std::size_t i = 0; i < static_cast<std::size_t>(n_); ++i) {
+                up = std::max(up, rising(side, i));
+                down = std::max(down, falling(side, i));
+            }
+            worst = std::max(worst, problem_.offset ? up + down : std::max(up, down));
+        }
+        return worst;
+    }
+
+    // The variables that want to change most, and those of the last part.
+    std::vector<std::int64_t> choose_part(std::vector<std::int64_t>& kept) const {
+        std::vector<char> taken(static_cast<std::size_t>(n_), 0);
+        for (const std::int64_t i : kept) taken[static_cast<std::size_t>(i)] = 1;
+        std::vector<std::int64_t> fresh;
+        const auto room = (part_size - static_cast<std::int64_t>(kept.size())) /
+                          static_cast<std::int64_t>(2 * sides_.size());
+        std::vector<std::pair<double, std::int64_t>> wants;
+        for (const Side& side : sides_)
+            for (const bool up : {true, false}) {
+                wants.clear();
+                for (std::int64_t i = 0; i < n_; ++i) {
+                    const auto at = static_cast<std::size_t>(i);
+                    const double want = up ? rising(side, at) : falling(side, at);
+                    if (!taken[at] && want > -infinity) wants.emplace_back(-want, i);
+                }
+                const auto count = std::min(room, static_cast<std::int64_t>(wants.size()));
+                std::nth_element(wants.begin(), wants.begin() + count, wants.end());
+                for (std::int64_t w = 0; w < count; ++w) {
+                    fresh.push_back(wants[static_cast<std::size_t>(w)].second);
+                    taken[static_cast<std::size_t>(fresh.back())] = 1;
+                }
+            }
+        std::vector<std::int64_t> chosen = fresh;
+        chosen.insert(chosen.end(), kept.begin(), kept.end());
+        kept.assign(fresh.begin(),
+                    fresh.begin() + std::min<std::ptrdiff_t>(
+                                        static_cast<std::ptrdiff_t>(fresh.size()), part_size / 2));
+        return chosen;
+    }
+
+    SmoResult run_part(const std::vector<std::int64_t>& chosen, double tol,
+                       std::int64_t max_iterations, const Poll& poll) {
+        const std::size_t size = chosen.size();
+        std::vector<double> lower(size), upper(size), b(size), g(size);
+        for (std::size_t c = 0; c < size; ++c) {
+            const std::int64_t i = chosen[c];
+            lower[c] = problem_.lower[i];
+            upper[c] = problem_.upper[i];
+            b[c] = b_[i];
+            g[c] = g_[static_cast<std::size_t>(i)];
+        }
+        BoxProblem problem = problem_;
+        problem.lower = lower.data();
+        problem.upper = upper.data();
+        Smo part({K_.get(), n_, width_}, chosen.data(), chosen.data(),
+                 static_cast<std::int64_t>(size), problem, b.data(), g.data());
+        const SmoResult result = part.run(tol, max_iterations, poll);
+        std::vector<const T*> rows;
+        std::vector<double> changes;
+        for (std::size_t c = 0; c < size; ++c) {
+            const std::int64_t i = chosen[c];
+            if (b[c] == b_[i]) continue;
+            rows.push_back(row(i));
+            changes.push_back(b[c] - b_[i]);
+            b_[i] = b[c];
+            settle(i);
+        }
+        kernels<T>().add_rows(width_, rows.data(), changes.data(),
+                              static_cast<std::int64_t>(rows.size()), g_.data());
+        return result;
+    }
+
     // One variable to rise and one to fall, either of which may be missing (-1) without an offset.
     struct Pair {
         std::int64_t rising, falling;
@@ -217,7 +328,9 @@ SmoResult smo(const KernelRows<T>& K, const std::int64_t* slots, const std::int6
             throw std::invalid_argument("smo: a column must exist.");
     if (count == 0) return {Ended::converged, 0, 0.0};
     Smo<T> solver(K, slots, columns, count, problem, b, g);
-    const SmoResult result = solver.run(tol, max_iterations, poll);
+    const SmoResult result = count <= 2 * part_size
+                                 ? solver.run(tol, max_iterations, poll)
+                                 : solver.run_by_parts(tol, max_iterations, poll);
     solver.gradient(g);
     return result;
 }

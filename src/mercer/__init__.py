@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from .models import NuSVC as NuSVC
     from .models import NuSVR as NuSVR
     from .models import OneClassSVM as OneClassSVM
+    from .models import enclosing_radius as enclosing_radius
+    from .models import svm_path as svm_path
+    from .models import vc_bound as vc_bound
+    from .selection.tuning import tune as tune
     from .validity import alignment as alignment
     from .validity import center as center
     from .validity import check_kernel as check_kernel
@@ -59,6 +63,7 @@ _HOME = {
     "alignment": "validity",
     "center": "validity",
     "check_kernel": "validity",
+    "enclosing_radius": "models",
     "gram": "grams",
     "gram_family": "grams",
     "load": "files",
@@ -68,6 +73,9 @@ _HOME = {
     "repair": "validity",
     "save": "files",
     "set_num_threads": "_native",
+    "svm_path": "models",
+    "tune": "selection.tuning",
+    "vc_bound": "models",
 }
 
 __all__ = [*_HOME, "kernels"]

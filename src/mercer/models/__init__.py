@@ -1,6 +1,7 @@
 """scikit-learn estimators, thin: check, prepare, solve, store, return."""
 
 from .base import Certificate, KernelEstimator
+from .paths import enclosing_radius, svm_path, vc_bound
 from .prototype import KernelPrototypeClassifier, PrototypeCertificate
 from .ridge import KernelRidge, RidgeCertificate
 from .ridge_classifier import KernelRidgeClassifier
@@ -25,4 +26,7 @@ __all__ = [
     "PrototypeCertificate",
     "RidgeCertificate",
     "SvmCertificate",
+    "enclosing_radius",
+    "svm_path",
+    "vc_bound",
 ]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,9 +16,10 @@ from ..checks import Array, InputError, sentence
 from ..grams import limited_threads
 from ..inputs import Input, Matrix
 from ..monitor import Monitor, to_stderr
-from ..solvers import BoxProblem, BoxSolution, BoxSolver, KernelRows, Machine, leave_one_out
+from ..solvers import Machine
 from .base import Certificate, KernelEstimator
 from .svm_rows import SharedRows
+from .svm_shop import MachineShop, Task
 
 UNLIMITED = 2**62
 
@@ -27,6 +27,7 @@ ADVICE = {
     "iteration limit": "Raise max_iter or tol, lower C, or scale the columns of X.",
     "time limit": "Raise time_limit or tol, or lower C.",
     "cancelled": "Let it run on, or raise tol.",
+    "no margin": "Raise nu: where so few errors are allowed, the best function is 0.",
     "stagnated": "Raise tol: rounding hides what is left, or the kernel is not Mercer.",
 }
 
@@ -40,6 +41,8 @@ class SvmCertificate(Certificate):
     `tol`. zero, free, bound: how many coefficients are 0, between the bounds, at a bound.
     norm: of w; margin: 1 / norm. Several machines: sums, the largest violation, the smallest
     margin. rows_reused: rows of K that were asked for again and not computed again.
+    n: training points. training_error: the share of them on the wrong side of the one machine of
+    two classes. radius: of a ball about 0 that holds their images; see `enclosing_radius`.
     """
 
     primal: float
@@ -54,18 +57,9 @@ class SvmCertificate(Certificate):
     norm: float
     iterations: int
     rows_reused: int
-
-
-Read = Callable[[BoxProblem, BoxSolution], Machine]
-
-
-@dataclass(frozen=True)
-class Task:
-    """One machine to be found: groups of points, its problem and how to read the solution."""
-
-    groups: tuple[int, ...]
-    problem: BoxProblem
-    read: Read
+    n: int
+    training_error: float
+    radius: float
 
 
 class SupportVectorEstimator(KernelEstimator):
@@ -98,19 +92,8 @@ class SupportVectorEstimator(KernelEstimator):
         value = getattr(self, name)
         return checks.number(type(self).__name__, name, value, above=0, most=1)
 
-    def _run(
-        self,
-        points: Input,
-        weight: Array | None,
-        parts: list[Array],
-        tasks: list[Task],
-        unseen: bool = False,
-    ) -> list[Machine]:
-        """Solve the machines one after another on shared rows of K, and certify them.
-
-        unseen: note the scores that points would get from machines that have not seen them.
-        """
-        start = time.monotonic()
+    def _shop(self, points: Input, weight: Array | None, parts: list[Array]) -> MachineShop:
+        """Return what solves machines on groups of these points."""
         who = type(self).__name__
         tol = checks.number(who, "tol", self.tol, above=0)
         unlimited = self.max_iter is None or self.max_iter == -1
@@ -119,29 +102,30 @@ class SupportVectorEstimator(KernelEstimator):
         limit = None if limit is None else checks.number(who, "time_limit", limit, above=0)
         monitor = Monitor(limit, to_stderr(who) if self.verbose else None, self.callback)
         prepared = self._prepare(points, weight)
-        machines = []
         with limited_threads(self.n_jobs, who):
             rows = SharedRows(who, prepared, parts, self.memory_limit, tol, monitor)
-            shared: dict[tuple[int, ...], KernelRows] = {}
-            for task in tasks:
-                if len(parts) == 1 and task.groups in shared:
-                    source = shared[task.groups]
-                else:
-                    source = shared[task.groups] = rows.of(*task.groups)
-                found = BoxSolver(source, tol, most, monitor).solve(task.problem)
-                machines.append(task.read(task.problem, found))
-                if unseen:
-                    random = np.random.default_rng(self._seed())
-                    scores = leave_one_out(source, task.problem, machines[-1], random)
-                    machines[-1] = replace(machines[-1], scores=scores)
-        self.n_iter_ = np.array([machine.solution.iterations for machine in machines])
-        self._certify(machines, rows, tol, time.monotonic() - start)
+        return MachineShop(rows, tol, most, monitor)
+
+    def _run(
+        self, shop: MachineShop, tasks: list[Task], start: float, unseen: bool = False
+    ) -> list[Machine]:
+        """Solve the machines one after another, and certify them.
+
+        start: when the work began. unseen: note the scores that points would get from machines that
+        have not seen them.
+        """
+        with limited_threads(self.n_jobs, type(self).__name__):
+            machines = [shop.solve(task) for task in tasks]
+            self.n_iter_ = np.array([machine.solution.iterations for machine in machines])
+            self._certify(machines, shop, time.monotonic() - start)
+            if unseen:
+                random = np.random.default_rng(self._seed())
+                pairs = zip(tasks, machines, strict=True)
+                machines = [shop.unseen(task, machine, random) for task, machine in pairs]
         return machines
 
-    def _certify(
-        self, machines: list[Machine], rows: SharedRows, tol: float, seconds: float
-    ) -> None:
-        who = type(self).__name__
+    def _certify(self, machines: list[Machine], shop: MachineShop, seconds: float) -> None:
+        who, rows, tol = type(self).__name__, shop.rows, shop.tol
         states = [machine.solution.status for machine in machines]
         if "unbounded" in states:
             raise InputError(
@@ -176,6 +160,9 @@ class SupportVectorEstimator(KernelEstimator):
             norm,
             int(self.n_iter_.sum()),
             rows.reused,
+            len(self._prepared),
+            machines[0].wrong / len(self._prepared) if len(machines) == 1 else np.nan,
+            float(np.sqrt(max(float(self.kernel_.diag(self._prepared.points).max()), 0.0))),
         )
         if status != "converged":
             warnings.warn(

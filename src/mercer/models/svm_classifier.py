@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
@@ -17,18 +19,37 @@ from ..inputs import Input
 from ..solvers import Machine
 from ..solvers.machines import (
     classification,
+    hard_margin,
     nu_classification,
     read_classification,
+    read_hard_margin,
     read_nu_classification,
 )
 from .calibration import fit_slope, probabilities
-from .svm import SupportVectorEstimator, Task
+from .svm import SupportVectorEstimator
+from .svm_shop import Task
 
 SHAPES = ("ovr", "ovo")
 
 
 def _has_probability(model: Any) -> bool:
     return bool(model.probability)
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Training points with their classes.
+
+    codes: the class of each. weight: of samples, as given; weights: times those of classes.
+    parts: the points of each class. groups: those that machines are about.
+    """
+
+    points: Input
+    codes: Array
+    weight: Array | None
+    weights: Array
+    parts: list[Array]
+    groups: list[Array]
 
 
 class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type: ignore[misc]
@@ -45,6 +66,15 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         raise NotImplementedError
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        start = time.monotonic()
+        data = self._labelled(X, y, sample_weight)
+        shop = self._shop(data.points, data.weight, data.groups)
+        tasks = self._tasks(data)
+        self._finish(data, self._run(shop, tasks, start, unseen=bool(self.probability)))
+        return self
+
+    def _labelled(self, X: Any, y: Any, sample_weight: Any) -> Labelled:
+        """Return the training points with their classes and weights, checked."""
         points = self._check_fit(X)
         who = type(self).__name__
         checks.one_of(who, "decision_function_shape", self.decision_function_shape, SHAPES)
@@ -52,24 +82,30 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         weight = checks.sample_weight(who, sample_weight, len(points))
         self.classes_, codes = self._check_labels(y, len(points))
         self.class_weight_, weights = self._weights(codes, weight)
-        k = len(self.classes_)
-        parts = [np.flatnonzero(codes == c) for c in range(k)]
+        parts = [np.flatnonzero(codes == c) for c in range(len(self.classes_))]
+        whole = len(parts) == 2 or not self._by_pairs
+        groups = [np.arange(len(codes))] if whole else parts
+        return Labelled(points, codes, weight, weights, parts, groups)
+
+    def _tasks(self, data: Labelled) -> list[Task]:
+        """Return the machines to be found."""
+        k = len(data.parts)
         if k == 2 or not self._by_pairs:
-            groups = [np.arange(len(codes))]
-            signs = [np.where(codes == c, 1.0, -1.0) for c in (range(k) if k > 2 else [1])]
-            tasks = [self._task((0,), sign, weights) for sign in signs]
-        else:
-            groups, tasks = parts, []
-            for a, b in self._pairs():
-                both = np.concatenate([parts[a], parts[b]])
-                sign = np.repeat([1.0, -1.0], [len(parts[a]), len(parts[b])])
-                tasks.append(self._task((a, b), sign, weights[both]))
-        machines = self._run(points, weight, groups, tasks, unseen=bool(self.probability))
+            signs = [np.where(data.codes == c, 1.0, -1.0) for c in (range(k) if k > 2 else [1])]
+            return [self._task((0,), sign, data.weights) for sign in signs]
+        tasks = []
+        for a, b in self._pairs():
+            both = np.concatenate([data.parts[a], data.parts[b]])
+            sign = np.repeat([1.0, -1.0], [len(data.parts[a]), len(data.parts[b])])
+            tasks.append(self._task((a, b), sign, data.weights[both]))
+        return tasks
+
+    def _finish(self, data: Labelled, machines: list[Machine]) -> None:
+        """Keep what predictions need."""
         self.intercept_ = np.array([machine.offset for machine in machines])
-        self._keep_rows(self._coefficients(machines, parts), parts)
+        self._keep_rows(self._coefficients(machines, data.parts), data.parts)
         if self.probability:
-            self._calibrate(points, machines, parts, codes, weight)
-        return self
+            self._calibrate(data, machines)
 
     def _pairs(self) -> list[tuple[int, int]]:
         k = len(self.classes_)
@@ -202,23 +238,16 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
             found = np.rint(found)  # votes alone; of equal ones the first class wins
         return np.asarray(found.argmax(axis=1))
 
-    def _calibrate(
-        self,
-        points: Input,
-        machines: list[Machine],
-        parts: list[Array],
-        codes: Array,
-        weight: Array | None,
-    ) -> None:
+    def _calibrate(self, data: Labelled, machines: list[Machine]) -> None:
         """Fit the slope of the probabilities to scores of machines that have not seen the point."""
-        if len(parts) == 2 or not self._by_pairs:
+        if len(data.groups) == 1:
             scores = np.column_stack([machine.scores for machine in machines])
         else:
-            scores = self._machine_scores(points)
+            scores = self._machine_scores(data.points)
             for column, (pair, machine) in enumerate(zip(self._pairs(), machines, strict=True)):
-                both = np.concatenate([parts[c] for c in pair])
+                both = np.concatenate([data.parts[c] for c in pair])
                 scores[both, column] = machine.scores
-        self.slopes_ = np.array([fit_slope(self._margins(scores), codes, weight)])
+        self.slopes_ = np.array([fit_slope(self._margins(scores), data.codes, data.weight)])
 
     @available_if(_has_probability)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
@@ -302,7 +331,13 @@ class SVC(SupportVectorClassifier):
         self.verbose = verbose
 
     def _task(self, groups: tuple[int, ...], y: Array, weight: Array) -> Task:
-        problem = classification(y, self._bounds(self.C, weight, len(y)), bool(self.fit_intercept))
+        bounds = self._bounds(self.C, weight, len(y))
+        if np.isinf(bounds).any():
+            if not self.fit_intercept:
+                must = "C must be finite where fit_intercept is False"
+                raise InputError(sentence("SVC", must, "C=inf", "Use a large C, such as 1e6."))
+            return Task(groups, hard_margin(y, bounds > 0), read_hard_margin, relative=True)
+        problem = classification(y, bounds, bool(self.fit_intercept))
         return Task(groups, problem, partial(read_classification, tol=self.tol))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -381,7 +416,8 @@ class NuSVC(SupportVectorClassifier):
             raise InputError(
                 sentence("NuSVC", must, f"specified nu={nu:g} is infeasible", "Lower nu.")
             )
-        return Task(groups, nu_classification(y, weight, nu), read_nu_classification)
+        read = partial(read_nu_classification, tol=self.tol)
+        return Task(groups, nu_classification(y, weight, nu), read)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the machines."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import checks
 from ..checks import Array
 from ..inputs import Input
-from ..solvers import BoxProblem, Machine
+from ..solvers import Machine
 from ..solvers.machines import (
     nu_regression,
     one_class,
@@ -20,17 +21,17 @@ from ..solvers.machines import (
     read_regression,
     regression,
 )
-from .svm import Read, SupportVectorEstimator, Task
+from .svm import SupportVectorEstimator
+from .svm_shop import Task
 
 
 class SingleMachine(SupportVectorEstimator):
     """An estimator of one function."""
 
-    def _fit_one(
-        self, points: Input, weight: Array | None, problem: BoxProblem, read: Read
-    ) -> Machine:
-        parts = [np.arange(len(points))]
-        machine = self._run(points, weight, parts, [Task((0,), problem, read)])[0]
+    def _fit_one(self, points: Input, weight: Array | None, task: Task) -> Machine:
+        start = time.monotonic()
+        shop = self._shop(points, weight, [np.arange(len(points))])
+        machine = self._run(shop, [task], start)[0]
         self._store_one(machine)
         return machine
 
@@ -109,11 +110,14 @@ class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         points = self._check_fit(X)
         targets = self._check_targets(y, len(points))[0][:, 0]
         weight = checks.sample_weight("SVR", sample_weight, len(points))
-        epsilon = checks.number("SVR", "epsilon", self.epsilon, least=0)
-        bounds = self._bounds(self.C, weight, len(points))
-        problem = regression(targets, bounds, epsilon, bool(self.fit_intercept))
-        self._fit_one(points, weight, problem, read_regression)
+        self._fit_one(points, weight, self._task(targets, weight))
         return self
+
+    def _task(self, targets: Array, weight: Array | None) -> Task:
+        epsilon = checks.number("SVR", "epsilon", self.epsilon, least=0)
+        bounds = self._bounds(self.C, weight, len(targets))
+        problem = regression(targets, bounds, epsilon, bool(self.fit_intercept))
+        return Task((0,), problem, read_regression)
 
     def predict(self, X: Any) -> Array:
         """Return f(x) of each point."""
@@ -181,10 +185,10 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         weight = checks.sample_weight("NuSVR", sample_weight, len(points))
         bounds = self._bounds(self.C, weight, len(points))
         problem = nu_regression(targets, bounds, self._share("nu"))
-        machine = self._fit_one(points, weight, problem, read_nu_regression)
+        machine = self._fit_one(points, weight, Task((0,), problem, read_nu_regression))
         if machine.parameter < 0:
             narrow = regression(targets, bounds, 0.0, offset=True)
-            machine = self._fit_one(points, weight, narrow, read_regression)
+            machine = self._fit_one(points, weight, Task((0,), narrow, read_regression))
         self.epsilon_ = machine.parameter
         return self
 
@@ -251,7 +255,8 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         points = self._check_fit(X)
         weight = checks.sample_weight("OneClassSVM", sample_weight, len(points))
         bounds = np.ones(len(points)) if weight is None else weight
-        self._fit_one(points, weight, one_class(bounds, self._share("nu")), read_one_class)
+        problem = one_class(bounds, self._share("nu"))
+        self._fit_one(points, weight, Task((0,), problem, read_one_class))
         self.offset_ = -self.intercept_[0]
         return self
 

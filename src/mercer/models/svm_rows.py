@@ -53,14 +53,22 @@ class SharedRows:
         self._own: dict[int, RowStore] = {}
         self._buffer: Array | None = None
         self._cells: list[list[Gram]] | None = None
+        self._crossed = 0  # entries computed between groups
+
+    @property
+    def one_at_a_time(self) -> bool:
+        """Whether problems on several groups keep their rows in the same place."""
+        return self.dense is None and len(self.parts) > 1
 
     @property
     def entries(self) -> int:
         """How many kernel values were computed."""
         if self.dense is not None:
             return int(self.dense.size)
-        stores = [*self.stores, *self._own.values()]
-        return sum(store.computed * store.values.shape[1] for store in stores)
+        if len(self.parts) == 1:
+            return sum(store.computed * store.values.shape[1] for store in self.stores)
+        own = sum(store.computed * store.values.shape[1] for store in self._own.values())
+        return own + self._crossed
 
     @property
     def reused(self) -> int:
@@ -114,6 +122,7 @@ class SharedRows:
                     out[at[some], own] = store.values[places]
                 room = np.empty((len(rows), len(self.parts[other])), dtype=self.dtype)
                 cells[group][other].fill_rows(rows, room)
+                self._crossed += room.size
                 out[at, cross] = room
 
         return fill

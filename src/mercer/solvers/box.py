@@ -16,11 +16,11 @@ from .rows import KernelRows
 WHOLE = 2000  # variables up to which the whole problem is one block
 BLOCK = 1536  # variables that change together
 FRESH = 512  # of them that are new
+KEPT = 256  # of them that stay from the block before, at least
 INNER = 0.1  # of the violation at hand: how far a block is solved
 ROUNDS = 20  # of pairs of variables and linear equations in turn
 PRECISE = 1e-13  # violation, against slopes, that is rounding
 ROUNDING = 1e-15  # of a sum, against its largest terms
-EVERY = 10**9  # steps within a block: no limit of its own
 
 
 class BoxSolver:
@@ -33,10 +33,11 @@ class BoxSolver:
     def __init__(self, rows: KernelRows, tol: float, max_iter: int, monitor: Monitor) -> None:
         self.rows, self.tol, self.max_iter, self.monitor = rows, tol, max_iter, monitor
 
-    def solve(self, problem: BoxProblem) -> BoxSolution:
+    def solve(self, problem: BoxProblem, g: Array | None = None) -> BoxSolution:
+        """Return the solution; g: K b + linear at the start of the problem, where it is known."""
         b = problem.start.astype(np.float64)
         self.iterations = 0
-        g = self._gradient(problem, b)
+        g = self._gradient(problem, b) if g is None else g.copy()
         status = "stopped"
         try:
             whole = len(b) <= min(WHOLE, self.rows.room)
@@ -74,7 +75,7 @@ class BoxSolver:
             part,
             slope,
             tol,
-            min(self.max_iter - self.iterations, EVERY),
+            self.max_iter - self.iterations,
             lambda: self.monitor.stop_reason() is not None,
         )
         self.iterations += steps
@@ -149,32 +150,33 @@ class BoxSolver:
     def _choose(self, problem: BoxProblem, b: Array, g: Array, kept: Array, size: int) -> Array:
         """Return the variables of the next block, the new ones first.
 
-        Of these, as many want to rise as to fall; the others are those of the last blocks.
+        Of these, as many want to rise as to fall, and each makes a violating pair with some other;
+        the rest are those of the last blocks.
         """
         up, down = problem.slopes(b)
         rising, falling = -(g + up), g + down
-        rising[kept] = falling[kept] = -np.inf
-        room = size - len(kept)
         if problem.split:
-            positive, other = b > 0, b < 0
-            wants = [
-                np.where(other, -np.inf, rising),
-                np.where(other, rising, -np.inf),
-                np.where(positive, falling, -np.inf),
-                np.where(positive, -np.inf, falling),
+            sides = problem.sides(b)
+            pairs = [
+                (np.where(rises, rising, -np.inf), np.where(falls, falling, -np.inf))
+                for rises, falls in sides
             ]
+            wants = [(want, -other.max()) for x, y in pairs for want, other in ((x, y), (y, x))]
         elif problem.offset:
-            wants = [rising, falling]
+            wants = [(rising, -falling.max()), (falling, -rising.max())]
         else:
-            wants = [np.maximum(rising, falling)]
-        fresh = np.unique(np.concatenate([_largest(want, room // len(wants)) for want in wants]))
-        return np.concatenate([fresh, kept])
+            wants = [(np.maximum(rising, falling), 0.0)]
+        old = np.zeros(len(b), dtype=bool)
+        old[kept] = True
+        room = (size - len(kept)) // len(wants)
+        found = [_largest(np.where(old, -np.inf, want), room, least) for want, least in wants]
+        fresh = np.unique(np.concatenate(found))
+        return np.concatenate([fresh, kept[: max(2 * len(fresh), KEPT)]])
 
 
-def _largest(values: Array, count: int) -> Array:
-    """Return the places of the largest numbers that are finite."""
-    if count < len(values):
-        places = np.argpartition(-values, count)[:count]
-    else:
-        places = np.arange(len(values))
-    return np.asarray(places[np.isfinite(values[places])], dtype=np.int64)
+def _largest(values: Array, count: int, least: float) -> Array:
+    """Return the places of the largest numbers above the least that counts."""
+    places = np.flatnonzero(values > least)
+    if count < len(places):
+        places = places[np.argpartition(-values[places], count)[:count]]
+    return places.astype(np.int64)

@@ -5,7 +5,7 @@ In all of them f(x) = sum_i b_i k(x_i, x) + offset.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ class Machine:
 
     b, offset: of f; scores: f of every point. primal, dual: objectives, the same at the optimum.
     parameter: what the machine found besides f, C of nu-classification and epsilon of
-    nu-regression. bound: the largest |b| each point may have.
+    nu-regression. bound: the largest |b| each point may have. wrong: points on the wrong side.
     """
 
     b: Array
@@ -32,6 +32,7 @@ class Machine:
     parameter: float
     bound: Array
     solution: BoxSolution
+    wrong: int = 0
 
     @property
     def free(self) -> Array:
@@ -57,6 +58,18 @@ def nu_classification(y: Array, bounds: Array, nu: float) -> BoxProblem:
     total = nu * float(bounds.sum()) / 2
     start = filled(upper, total) - filled(-lower, total)
     return BoxProblem(np.zeros(len(y)), lower, upper, start, split=True)
+
+
+def hard_margin(y: Array, used: Array) -> BoxProblem:
+    """Return min 1/2 b' K b with b >= 0 of sum 1 on one class and b <= 0 of sum -1 on the other.
+
+    Half the way between the nearest points of the convex hulls of the classes lies the boundary
+    with the widest margin, if the hulls do not meet. used: the points that count.
+    """
+    above, below = np.where((y > 0) & used, 1.0, 0.0), np.where((y < 0) & used, 1.0, 0.0)
+    start = filled(above, 1.0) - filled(below, 1.0)
+    # The sums alone keep |b| from exceeding 1: no bound is ever reached.
+    return BoxProblem(np.zeros(len(y)), -2 * below, 2 * above, start, split=True)
 
 
 def nu_regression(y: Array, bounds: Array, nu: float) -> BoxProblem:
@@ -134,7 +147,14 @@ def read_classification(problem: BoxProblem, found: BoxSolution, tol: float) -> 
     slack = np.maximum(0.0, 1 - y * (found.g + y + offset))
     losses = _weighed(bounds, slack, tol)
     return _machine(
-        problem, found, offset, 1.0, losses, dual=-found.objective, parameter=float(bounds.max())
+        problem,
+        found,
+        offset,
+        1.0,
+        losses,
+        dual=-found.objective,
+        parameter=float(bounds.max()),
+        wrong=int((slack >= 1).sum()),
     )
 
 
@@ -148,17 +168,42 @@ def read_regression(problem: BoxProblem, found: BoxSolution) -> Machine:
     )
 
 
-def read_nu_classification(problem: BoxProblem, found: BoxSolution) -> Machine:
+def read_nu_classification(problem: BoxProblem, found: BoxSolution, tol: float) -> Machine:
     """Return the machine of `nu_classification`, scaled so that the margin is at y f = 1."""
     above, below = levels(problem, found)
-    margin = max((above - below) / 2, np.finfo(np.float64).tiny)
+    margin = (above - below) / 2
+    if margin <= tol:
+        margin, found = tol, replace(found, status="no margin")
     offset = -(above + below) / 2 / margin
     y = np.where(problem.upper > 0, 1.0, -1.0)
     bounds = np.maximum(problem.upper, -problem.lower) / margin
     losses = bounds * np.maximum(0.0, 1 - y * (found.g / margin + offset))
     norm = float(found.b @ found.g) / margin**2
     dual = float(np.abs(found.b).sum()) / margin - norm / 2
-    return _machine(problem, found, offset, margin, losses, dual=dual, parameter=1 / margin)
+    wrong = int((y * (found.g / margin + offset) <= 0).sum())
+    return _machine(
+        problem, found, offset, margin, losses, dual=dual, parameter=1 / margin, wrong=wrong
+    )
+
+
+def read_hard_margin(problem: BoxProblem, found: BoxSolution) -> Machine:
+    """Return the machine of `hard_margin`, its violation in units of the margin.
+
+    Where the hulls meet the status is "unbounded", as the dual problem is.
+    """
+    above, below = levels(problem, found)
+    margin = (above - below) / 2
+    smallest = 1e-12 * max(float(np.abs(found.g).max()), np.finfo(np.float64).tiny)
+    if margin <= smallest:
+        margin, found = 1.0, replace(found, status="unbounded")
+    found = replace(found, violation=found.violation / margin)
+    offset = -(above + below) / 2 / margin
+    norm = float(found.b @ found.g) / margin**2
+    dual = float(np.abs(found.b).sum()) / margin - norm / 2
+    machine = _machine(
+        problem, found, offset, margin, np.zeros(1), dual=dual, parameter=np.inf, wrong=0
+    )
+    return replace(machine, bound=np.full(len(found.b), np.inf))
 
 
 def read_nu_regression(problem: BoxProblem, found: BoxSolution) -> Machine:

@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import check_scoring
 
-from .checks import Array, InputError, sentence
-from .solvers import RidgePath
-from .solvers.path import Part
+from ..checks import Array, InputError, sentence
+from ..solvers import RidgePath
+from ..solvers.path import Part
 
 Fold = tuple[Array, Array]  # rows that the model must not see, and those of them to score
 

@@ -1,0 +1,227 @@
+"""Searches over the parameters of any estimator, fast where machines can share a kernel matrix."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import ParameterGrid, check_cv
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+from .. import checks
+from ..checks import Array, InputError, KernelError, sentence
+from ..models.svm_classifier import SVC
+from ..models.svm_regressor import SVR
+from .held_out import HeldOut, HeldOutClasses, HeldOutNumbers
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What a search found.
+
+    model: the best one, fitted on all points. params, score: its parameters and mean score.
+    table: all candidates, with scikit-learn's names of columns. status: "complete", or why not.
+    """
+
+    model: Any
+    params: dict[str, Any]
+    score: float
+    table: dict[str, Any]
+    status: str
+    seconds: float
+
+
+def tune(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    space: Mapping[str, Sequence[Any]],
+    *,
+    cv: Any = 5,
+    scoring: Any = None,
+    time_limit: Any = None,
+    random_state: Any = None,
+) -> Tuned:
+    """Return the estimator with the parameters that score best in cross-validation.
+
+    `SVC` of two classes and `SVR` are found from one C to the next on one kernel matrix for all
+    folds: points held out are variables that stay 0, and get their scores with the others.
+
+    Parameters
+    ----------
+    estimator : any estimator of scikit-learn's kind
+    X, y : the points and what to predict
+    space : the values to try of each parameter, such as {"C": [1, 10], "kernel__gamma": [0.1, 1]}
+    cv : folds, a splitter or splits, as in scikit-learn
+    scoring : a scorer or its name; None is the estimator's own score
+    time_limit : seconds after which the best so far is taken
+    random_state : shuffles the folds where cv is a number; None leaves them in order
+    """
+    start = time.monotonic()
+    limit = None if time_limit is None else checks.number("tune", "time_limit", time_limit, above=0)
+    candidates = _grid(space)
+    search = _Search(estimator, X, y, _folds(cv, y, estimator, random_state, X), scoring)
+    scores: dict[int, Array] = {}
+    status = "complete"
+    for position, found in search.run(candidates):
+        scores[position] = found
+        if (
+            limit is not None
+            and time.monotonic() - start >= limit
+            and len(scores) < len(candidates)
+        ):
+            status = "time limit"
+            break
+    order = sorted(scores)
+    means = np.array([scores[position].mean() for position in order])
+    ranked = np.where(np.isnan(means), -np.inf, means)
+    top = order[int(ranked.argmax())]
+    model = clone(estimator).set_params(**candidates[top]).fit(X, y)
+    table = _table([candidates[position] for position in order], [scores[p] for p in order])
+    return Tuned(
+        model, candidates[top], float(scores[top].mean()), table, status, time.monotonic() - start
+    )
+
+
+def _grid(space: Any) -> list[dict[str, Any]]:
+    if not isinstance(space, Mapping) or not space:
+        must = "space must name the values to try of each parameter"
+        advice = 'Write {"C": [1, 10, 100]}.'
+        raise InputError(sentence("tune", must, checks.show(space), advice))
+    for name, values in space.items():
+        if isinstance(values, str) or not hasattr(values, "__len__") or len(values) == 0:
+            must = f"space[{name!r}] must be a list of one value or more"
+            raise InputError(sentence("tune", must, checks.show(values)))
+    return list(ParameterGrid({name: list(values) for name, values in space.items()}))
+
+
+def _folds(cv: Any, y: Any, estimator: Any, seed: Any, X: Any) -> list[tuple[Array, Array]]:
+    splitter = check_cv(cv, y, classifier=is_classifier(estimator))
+    if seed is not None and isinstance(cv, int):
+        splitter = type(splitter)(cv, shuffle=True, random_state=seed)
+    return list(splitter.split(np.zeros(_num_samples(X)), y))
+
+
+def _table(candidates: list[dict[str, Any]], scores: list[Array]) -> dict[str, Any]:
+    """Return the scores with scikit-learn's names of columns."""
+    means = np.array([score.mean() for score in scores])
+    places = np.unique(np.where(np.isnan(means), np.inf, -means), return_inverse=True)[1]
+    before = np.concatenate([[0], np.cumsum(np.bincount(places))])[:-1]
+    table: dict[str, Any] = {"params": candidates, "mean_test_score": means}
+    table["std_test_score"] = np.array([score.std() for score in scores])
+    table["rank_test_score"] = before[places] + 1
+    for name in candidates[0]:
+        table[f"param_{name}"] = [candidate[name] for candidate in candidates]
+    for fold in range(len(scores[0])):
+        table[f"split{fold}_test_score"] = np.array([score[fold] for score in scores])
+    return table
+
+
+@dataclass(frozen=True)
+class _Search:
+    estimator: Any
+    X: Any
+    y: Any
+    folds: list[tuple[Array, Array]]
+    scoring: Any
+
+    def run(self, candidates: list[dict[str, Any]]) -> Iterator[tuple[int, Array]]:
+        """Yield the position of a candidate and its scores, one for each fold."""
+        groups: dict[str, list[int]] = {}
+        for position, candidate in enumerate(candidates):
+            others = {name: value for name, value in candidate.items() if name != "C"}
+            groups.setdefault(repr(sorted(others.items(), key=str)), []).append(position)
+        for positions in groups.values():
+            some = [candidates[position] for position in positions]
+            if self._shares(some[0]):
+                for position, scores in zip(positions, self._on_one_matrix(some), strict=True):
+                    yield position, scores
+            else:
+                for position, candidate in zip(positions, some, strict=True):
+                    yield position, self._one_by_one(candidate)
+
+    def _one_by_one(self, candidate: dict[str, Any]) -> Array:
+        scores = []
+        for train, test in self.folds:
+            model = clone(self.estimator).set_params(**candidate)
+            model.fit(_safe_indexing(self.X, train), _safe_indexing(self.y, train))
+            scorer = check_scoring(model, self.scoring)
+            scores.append(scorer(model, _safe_indexing(self.X, test), _safe_indexing(self.y, test)))
+        return np.array(scores, dtype=np.float64)
+
+    def _shares(self, candidate: dict[str, Any]) -> bool:
+        """Return whether the candidates that differ in C have one machine on one matrix."""
+        model = clone(self.estimator).set_params(**candidate)
+        if type(model) is SVR:
+            labels = True
+        else:
+            labels = type(model) is SVC and len(np.unique(np.asarray(self.y))) == 2
+        if not labels or getattr(model, "probability", False):
+            return False
+        try:
+            model._kernel().require_resolved()  # else it depends on the points of the fold
+        except KernelError:
+            return False
+        return bool(np.isfinite(model.C))
+
+    def _on_one_matrix(self, candidates: list[dict[str, Any]]) -> list[Array]:
+        models = [clone(self.estimator).set_params(**candidate) for candidate in candidates]
+        fitting = _Fitting(models[0], self.X, self.y)
+        order = np.argsort([model.C for model in models], kind="stable")
+        scores = np.full((len(models), len(self.folds)), np.nan)
+        for fold, (train, test) in enumerate(self.folds):
+            before = None
+            for place in order:
+                values, before = fitting.values(models[place], train, before)
+                known = fitting.known(values)
+                scorer = check_scoring(known, self.scoring)
+                scores[place, fold] = scorer(known, test, fitting.truth[test])
+        return list(scores)
+
+
+class _Fitting:
+    """Machines on some of the points, that give all points their scores."""
+
+    def __init__(self, model: Any, X: Any, y: Any) -> None:
+        self.regression = isinstance(model, SVR)
+        if self.regression:
+            self.points = model._check_fit(X)
+            self.truth = model._check_targets(y, len(self.points))[0][:, 0]
+        else:
+            self.data = model._labelled(X, y, None)
+            self.points, self.classes = self.data.points, model.classes_
+            self.truth = self.classes[self.data.codes]
+        self.shop = model._shop(self.points, None, [np.arange(len(self.points))])
+
+    def values(self, model: Any, train: Array, before: Any) -> tuple[Array, Any]:
+        """Return f of all points; before: C and the solution for a smaller one."""
+        n = len(self.points)
+        weights = np.zeros(n)
+        if self.regression:
+            weights[train] = 1.0
+            task = model._task(self.truth, weights)
+        else:
+            model.classes_ = self.classes
+            weights[train] = model._weights(self.data.codes[train], None)[1]
+            model._by_pairs = True
+            task = model._tasks(replace(self.data, weights=weights))[0]
+        if before is not None:
+            C, found = before
+            task = task.after(found, model.C / C)
+        machine = self.shop.solve(task)
+        return machine.scores, (model.C, machine.solution)
+
+    def known(self, values: Array) -> HeldOut:
+        """Return an estimator that has these values for points by their numbers."""
+        if self.regression:
+            return HeldOutNumbers(values)
+        return HeldOutClasses(values, self.classes, self._decide)
+
+    def _decide(self, scores: Array) -> Array:
+        return np.asarray(self.classes[(scores > 0).astype(int)])
