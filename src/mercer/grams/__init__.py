@@ -27,7 +27,7 @@ from .kinds import (
     StoredGram,
     TiledGram,
 )
-from .native import limited_threads
+from .native import limited_threads, threads
 from .pivots import PartialFactor, partial_cholesky
 from .plan import Plan, available_memory, limit_in_bytes, make_plan
 from .sinks import Multiply, Normal, Sink, Sums, TopK
@@ -54,6 +54,7 @@ __all__ = [
     "limited_threads",
     "partial_cholesky",
     "prepare",
+    "threads",
 ]
 
 

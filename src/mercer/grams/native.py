@@ -62,6 +62,11 @@ def tile(
     return outs
 
 
+def threads() -> int:
+    """Return how many threads native loops use."""
+    return _native.num_threads()
+
+
 def _processors() -> int:
     """Return how many processors this process may use."""
     if sys.platform == "linux":

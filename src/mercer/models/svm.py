@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.linalg import LinAlgError, cholesky, eigvalsh
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -104,7 +105,26 @@ class SupportVectorEstimator(KernelEstimator):
         prepared = self._prepare(points, weight)
         with limited_threads(self.n_jobs, who):
             rows = SharedRows(who, prepared, parts, self.memory_limit, tol, monitor)
+        if rows.dense is not None and self.kernel_.is_from_outside():
+            self._check_mercer(rows.dense)
         return MachineShop(rows, tol, most, monitor)
+
+    def _check_mercer(self, K: Array) -> None:
+        """Warn where a matrix that was handed in has a negative eigenvalue that matters."""
+        scale = float(np.abs(np.diagonal(K)).max(initial=0.0))
+        allowed = 1e-6 * max(scale, np.finfo(np.float64).tiny)
+        try:
+            cholesky(K + allowed * np.eye(len(K)), check_finite=False)
+        except LinAlgError:
+            smallest = float(eigvalsh(K, subset_by_index=[0, 0], check_finite=False)[0])
+            warnings.warn(
+                f"{type(self).__name__}: the kernel matrix is not positive semi-definite, its "
+                f"smallest eigenvalue is {smallest:.3g}: the machine found need not be the best, "
+                "and certificate_ bounds nothing. mercer.repair(K) returns the nearest matrix "
+                "that is.",
+                UserWarning,
+                stacklevel=5,
+            )
 
     def _run(
         self, shop: MachineShop, tasks: list[Task], start: float, unseen: bool = False

@@ -206,9 +206,10 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
             least[:, a] = np.minimum(least[:, a], column)
             least[:, b] = np.minimum(least[:, b], -column)
         rows, first = np.arange(len(scores)), self._winners(scores)
-        most = least.max(axis=1)
+        ahead = least.max(axis=1)
+        ahead += 1e-9 * (1 + np.abs(ahead))
         least[rows, first] = np.where(
-            least[rows, first] < most, np.nextafter(most, np.inf), least[rows, first]
+            least[rows, first] < least.max(axis=1), ahead, least[rows, first]
         )
         return least
 

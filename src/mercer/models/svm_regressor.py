@@ -185,8 +185,10 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         weight = checks.sample_weight("NuSVR", sample_weight, len(points))
         bounds = self._bounds(self.C, weight, len(points))
         problem = nu_regression(targets, bounds, self._share("nu"))
-        machine = self._fit_one(points, weight, Task((0,), problem, read_nu_regression))
-        if machine.parameter < 0:
+        machine = None
+        if problem.balanced():
+            machine = self._fit_one(points, weight, Task((0,), problem, read_nu_regression))
+        if machine is None or machine.parameter < 0:  # no tube is needed
             narrow = regression(targets, bounds, 0.0, offset=True)
             machine = self._fit_one(points, weight, Task((0,), narrow, read_regression))
         self.epsilon_ = machine.parameter

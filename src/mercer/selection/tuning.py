@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from sklearn.utils.validation import _num_samples
 
 from .. import checks
 from ..checks import Array, InputError, KernelError, sentence
+from ..grams import threads
 from ..models.svm_classifier import SVC
 from ..models.svm_regressor import SVR
 from .held_out import HeldOut, HeldOutClasses, HeldOutNumbers
@@ -171,18 +173,30 @@ class _Search:
         return bool(np.isfinite(model.C))
 
     def _on_one_matrix(self, candidates: list[dict[str, Any]]) -> list[Array]:
+        """Return the scores of candidates that differ in C; folds go side by side."""
         models = [clone(self.estimator).set_params(**candidate) for candidate in candidates]
+        workers = min(threads(), len(self.folds))
+        shares = [range(worker, len(self.folds), workers) for worker in range(workers)]
+        scores = np.full((len(models), len(self.folds)), np.nan)
+        with ThreadPoolExecutor(workers) as pool:
+            jobs = [pool.submit(self._some_folds, models, share, scores) for share in shares]
+            for job in jobs:
+                job.result()
+        return list(scores)
+
+    def _some_folds(self, models: list[Any], folds: Iterable[int], scores: Array) -> None:
+        """Write the scores of some folds, from the smallest C to the largest."""
+        models = [clone(model) for model in models]
         fitting = _Fitting(models[0], self.X, self.y)
         order = np.argsort([model.C for model in models], kind="stable")
-        scores = np.full((len(models), len(self.folds)), np.nan)
-        for fold, (train, test) in enumerate(self.folds):
+        for fold in folds:
+            train, test = self.folds[fold]
             before = None
             for place in order:
                 values, before = fitting.values(models[place], train, before)
                 known = fitting.known(values)
                 scorer = check_scoring(known, self.scoring)
                 scores[place, fold] = scorer(known, test, fitting.truth[test])
-        return list(scores)
 
 
 class _Fitting:

@@ -39,6 +39,10 @@ class BoxProblem:
             return [(b >= 0, b > 0), (b < 0, b <= 0)]
         return [(np.ones(len(b), dtype=bool),) * 2]
 
+    def balanced(self) -> bool:
+        """Return whether the start has as much above 0 as below."""
+        return bool(abs(self.start.sum()) <= 1e-12 * np.abs(self.start).sum())
+
     def violation(self, b: Array, g: Array) -> float:
         """Return by how much b misses the conditions of an optimum; g = K b + linear."""
         up, down = self.slopes(b)
