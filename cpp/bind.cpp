@@ -121,37 +121,40 @@ void bind_sparse(Class& panels) {
 }
 
 template <class T>
-void bind_solver(nb::module_& m) {
+void bind_solver(nb::module_& m, const char* name) {
     using Numbers = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
     using Places = Column<std::int64_t>;
     const auto size = [](const auto& array) { return static_cast<std::int64_t>(array.shape(0)); };
-    m.def(
-        "smo",
-        [size](const Matrix<T>& rows, const Places& slots, const Places& columns,
-               const Column<double>& lower, const Column<double>& upper, double kink, bool offset,
-               bool split, const Numbers& b, const Numbers& g, double tol,
-               std::int64_t max_iterations, const std::optional<Stop>& stop) {
-            const std::int64_t count = size(slots);
-            require(size(columns) == count && size(lower) == count && size(upper) == count &&
-                        size(b) == count && size(g) == count,
-                    "smo: there must be as many columns, bounds and numbers as slots.");
-            const mercer::KernelRows<T> K{rows.data(), size(rows),
-                                          static_cast<std::int64_t>(rows.shape(1))};
-            const mercer::BoxProblem problem{lower.data(), upper.data(), kink, offset, split};
-            mercer::SmoResult result{};
-            run(stop, [&](const mercer::Poll& poll) {
-                result = mercer::smo(K, slots.data(), columns.data(), count, problem, b.data(),
-                                     g.data(), tol, max_iterations, poll);
-                return result.ended != mercer::Ended::stopped;
-            });
-            constexpr const char* names[] = {"converged", "iterations", "stopped", "unbounded"};
-            return std::make_tuple(names[static_cast<int>(result.ended)], result.iterations,
-                                   result.violation);
-        },
-        "rows"_a.noconvert(), "slots"_a.noconvert(), "columns"_a.noconvert(), "lower"_a.noconvert(),
-        "upper"_a.noconvert(), "kink"_a, "offset"_a, "split"_a, "b"_a.noconvert(),
-        "g"_a.noconvert(), "tol"_a, "max_iterations"_a, "stop"_a.none(),
-        "Optimise b, and g with it, in place; how it ended, iterations, violation.");
+    using Solver = mercer::BlockSolver<T>;
+    nb::class_<Solver>(m, name, "Solves parts of a quadratic problem in a box.")
+        .def(nb::init<>())
+        .def(
+            "solve",
+            [size](Solver& self, const Matrix<T>& rows, const Places& slots, const Places& columns,
+                   std::int64_t kept, const Column<double>& lower, const Column<double>& upper,
+                   double kink, bool offset, bool split, const Numbers& b, const Numbers& g,
+                   double tol, std::int64_t max_iterations, const std::optional<Stop>& stop) {
+                const std::int64_t count = size(slots);
+                require(size(columns) == count && size(lower) == count && size(upper) == count &&
+                            size(b) == count && size(g) == count,
+                        "solve: there must be as many columns, bounds and numbers as slots.");
+                const mercer::KernelRows<T> K{rows.data(), size(rows),
+                                              static_cast<std::int64_t>(rows.shape(1))};
+                const mercer::BoxProblem problem{lower.data(), upper.data(), kink, offset, split};
+                mercer::SmoResult result{};
+                run(stop, [&](const mercer::Poll& poll) {
+                    result = self.solve(K, slots.data(), columns.data(), count, kept, problem,
+                                        b.data(), g.data(), tol, max_iterations, poll);
+                    return result.ended != mercer::Ended::stopped;
+                });
+                constexpr const char* names[] = {"converged", "iterations", "stopped", "unbounded"};
+                return std::make_tuple(names[static_cast<int>(result.ended)], result.iterations,
+                                       result.violation);
+            },
+            "rows"_a.noconvert(), "slots"_a.noconvert(), "columns"_a.noconvert(), "kept"_a,
+            "lower"_a.noconvert(), "upper"_a.noconvert(), "kink"_a, "offset"_a, "split"_a,
+            "b"_a.noconvert(), "g"_a.noconvert(), "tol"_a, "max_iterations"_a, "stop"_a.none(),
+            "Optimise b, and g with it, in place; how it ended, iterations, violation.");
     m.def(
         "add_rows",
         [size](const Matrix<T>& rows, const Places& slots, const Column<double>& weights,
@@ -373,8 +376,6 @@ void bind_engine(nb::module_& m, const char* panels_name, const char* job_name,
         },
         "K"_a.noconvert(), "weights"_a.noconvert(), "v"_a.noconvert(), "out"_a.noconvert(),
         "stop"_a.none(), "K' W K v into out; False if `stop` said so.");
-
-    bind_solver<T>(m);
 }
 
 }  // namespace
@@ -401,4 +402,6 @@ NB_MODULE(_core, m) {
 
     bind_engine<float>(m, "Panels32", "Job32", "Packed32");
     bind_engine<double>(m, "Panels64", "Job64", "Packed64");
+    bind_solver<float>(m, "BlockSolver32");
+    bind_solver<double>(m, "BlockSolver64");
 }

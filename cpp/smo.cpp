@@ -20,24 +20,36 @@ struct Side {
 };
 
 template <class T>
+Square<T> square_of(std::int64_t size) {
+    Square<T> square;
+    square.size = size;
+    square.width = round_up(size, sweep);
+    square.values = aligned<T>(size * square.width);
+    for (std::int64_t i = 0; i < size; ++i)
+        std::fill_n(square.values.get() + i * square.width + size, square.width - size, T(0));
+    return square;
+}
+
+// The part of a square between some of its variables.
+template <class T>
+Square<T> among(const Square<T>& all, const std::vector<std::int64_t>& chosen) {
+    Square<T> part = square_of<T>(static_cast<std::int64_t>(chosen.size()));
+    for (std::int64_t i = 0; i < part.size; ++i) {
+        const T* from = all.row(chosen[static_cast<std::size_t>(i)]);
+        T* row = part.values.get() + i * part.width;
+        for (std::int64_t j = 0; j < part.size; ++j)
+            row[j] = from[chosen[static_cast<std::size_t>(j)]];
+    }
+    return part;
+}
+
+template <class T>
 class Smo {
 public:
-    Smo(const KernelRows<T>& K, const std::int64_t* slots, const std::int64_t* columns,
-        std::int64_t count, const BoxProblem& problem, double* b, const double* g)
-        : n_(count), width_(round_up(count, sweep)), problem_(problem), b_(b) {
-        K_ = aligned<T>(n_ * width_);
+    Smo(const Square<T>& K, const BoxProblem& problem, double* b, const double* g)
+        : n_(K.size), width_(K.width), problem_(problem), b_(b), K_(K) {
         diagonal_.assign(static_cast<std::size_t>(width_), T(1));
-        const auto gather = [&](std::int64_t i, int) {
-            const T* from = K.values + slots[i] * K.columns;
-            T* row = K_.get() + i * width_;
-            for (std::int64_t j = 0; j < n_; ++j) row[j] = from[columns[j]];
-            std::fill(row + n_, row + width_, T(0));
-            diagonal_[static_cast<std::size_t>(i)] = row[i];
-        };
-        if (n_ <= part_size)
-            for (std::int64_t i = 0; i < n_; ++i) gather(i, 0);
-        else
-            parallel_for(n_, gather, nullptr);
+        for (std::int64_t i = 0; i < n_; ++i) diagonal_[static_cast<std::size_t>(i)] = row(i)[i];
         g_.assign(static_cast<std::size_t>(width_), 0.0);
         std::copy_n(g, n_, g_.begin());
         sides_.resize(problem.split ? 2 : 1);
@@ -164,8 +176,8 @@ private:
         BoxProblem problem = problem_;
         problem.lower = lower.data();
         problem.upper = upper.data();
-        Smo part({K_.get(), n_, width_}, chosen.data(), chosen.data(),
-                 static_cast<std::int64_t>(size), problem, b.data(), g.data());
+        const Square<T> square = among(K_, chosen);
+        Smo part(square, problem, b.data(), g.data());
         const SmoResult result = part.run(tol, max_iterations, poll);
         std::vector<const T*> rows;
         std::vector<double> changes;
@@ -189,7 +201,7 @@ private:
     };
 
     double& b(std::int64_t i) { return b_[i]; }
-    const T* row(std::int64_t i) const { return K_.get() + i * width_; }
+    const T* row(std::int64_t i) const { return K_.row(i); }
     double own(std::int64_t i) const {
         return static_cast<double>(diagonal_[static_cast<std::size_t>(i)]);
     }
@@ -302,7 +314,7 @@ private:
     std::int64_t n_, width_;
     BoxProblem problem_;
     double* b_;
-    Aligned<T> K_;
+    const Square<T>& K_;
     std::vector<T> diagonal_;
     std::vector<double> g_;
     std::vector<Side> sides_;  // above and below 0, if they are apart
@@ -319,15 +331,37 @@ void check(const KernelRows<T>& K, const std::int64_t* slots, std::int64_t count
 }  // namespace
 
 template <class T>
-SmoResult smo(const KernelRows<T>& K, const std::int64_t* slots, const std::int64_t* columns,
-              std::int64_t count, const BoxProblem& problem, double* b, double* g, double tol,
-              std::int64_t max_iterations, const Poll& poll) {
+SmoResult BlockSolver<T>::solve(const KernelRows<T>& K, const std::int64_t* slots,
+                                const std::int64_t* columns, std::int64_t count, std::int64_t kept,
+                                const BoxProblem& problem, double* b, double* g, double tol,
+                                std::int64_t max_iterations, const Poll& poll) {
     check(K, slots, count);
     for (std::int64_t i = 0; i < count; ++i)
         if (columns[i] < 0 || columns[i] >= K.columns)
             throw std::invalid_argument("smo: a column must exist.");
+    if (kept < 0 || kept > count || kept > square_.size)
+        throw std::invalid_argument("smo: no more can be kept than there was.");
     if (count == 0) return {Ended::converged, 0, 0.0};
-    Smo<T> solver(K, slots, columns, count, problem, b, g);
+    Square<T> square = square_of<T>(count);
+    const std::int64_t fresh = count - kept;
+    parallel_for(
+        fresh,
+        [&](std::int64_t i, int) {
+            const T* from = K.values + slots[i] * K.columns;
+            T* row = square.values.get() + i * square.width;
+            for (std::int64_t j = 0; j < count; ++j) row[j] = from[columns[j]];
+        },
+        nullptr);
+    parallel_for(
+        kept,
+        [&](std::int64_t i, int) {
+            T* row = square.values.get() + (fresh + i) * square.width;
+            for (std::int64_t j = 0; j < fresh; ++j) row[j] = square.row(j)[fresh + i];
+            std::copy_n(square_.row(i), kept, row + fresh);
+        },
+        nullptr);
+    square_ = std::move(square);
+    Smo<T> solver(square_, problem, b, g);
     const SmoResult result = count <= 2 * part_size
                                  ? solver.run(tol, max_iterations, poll)
                                  : solver.run_by_parts(tol, max_iterations, poll);
@@ -353,12 +387,8 @@ void add_rows(const KernelRows<T>& K, const std::int64_t* slots, const double* w
                  nullptr);
 }
 
-template SmoResult smo(const KernelRows<float>&, const std::int64_t*, const std::int64_t*,
-                       std::int64_t, const BoxProblem&, double*, double*, double, std::int64_t,
-                       const Poll&);
-template SmoResult smo(const KernelRows<double>&, const std::int64_t*, const std::int64_t*,
-                       std::int64_t, const BoxProblem&, double*, double*, double, std::int64_t,
-                       const Poll&);
+template class BlockSolver<float>;
+template class BlockSolver<double>;
 template void add_rows(const KernelRows<float>&, const std::int64_t*, const double*, std::int64_t,
                        double*);
 template void add_rows(const KernelRows<double>&, const std::int64_t*, const double*, std::int64_t,

@@ -36,15 +36,32 @@ struct SmoResult {
     double violation;  // of the conditions of an optimum, at the end
 };
 
-// Changes the chosen variables until they satisfy the conditions of an optimum up to `tol`, the
-// others standing still. The entry of K between chosen a and b is rows[slots[a]][columns[b]].
-// b, g = K b + q: of the chosen ones.
-// Fan, Chen, Lin, "Working set selection using second order information for training support vector
-// machines" (2005).
+// The part of a kernel matrix between some variables, rows `width` apart and zeros at their ends.
 template <class T>
-SmoResult smo(const KernelRows<T>& K, const std::int64_t* slots, const std::int64_t* columns,
-              std::int64_t count, const BoxProblem& problem, double* b, double* g, double tol,
-              std::int64_t max_iterations, const Poll& poll);
+struct Square {
+    Aligned<T> values;
+    std::int64_t size = 0, width = 0;
+
+    const T* row(std::int64_t i) const { return values.get() + i * width; }
+};
+
+// Solves parts of a problem, one after another; what two of them share of K is read once.
+template <class T>
+class BlockSolver {
+public:
+    // Changes the chosen variables until they satisfy the conditions of an optimum up to `tol`, the
+    // others standing still. The entry of K between chosen a and b is rows[slots[a]][columns[b]],
+    // and K is symmetric. b, g = K b + q: of the chosen ones. kept: as many of the last ones were
+    // the first ones before, in the same order.
+    // Fan, Chen, Lin, "Working set selection using second order information for training support
+    // vector machines" (2005).
+    SmoResult solve(const KernelRows<T>& K, const std::int64_t* slots, const std::int64_t* columns,
+                    std::int64_t count, std::int64_t kept, const BoxProblem& problem, double* b,
+                    double* g, double tol, std::int64_t max_iterations, const Poll& poll);
+
+private:
+    Square<T> square_;
+};
 
 // g += sum_r weights[r] K[slots[r]].
 template <class T>

@@ -6,6 +6,8 @@ from mercer import _core
 from mercer._core import (
     MAX_REGISTERS,
     MAX_TERMS,
+    BlockSolver32,
+    BlockSolver64,
     Job32,
     Job64,
     Packed32,
@@ -16,13 +18,14 @@ from mercer._core import (
     isa,
     normal_product,
     num_threads,
-    smo,
     version,
 )
 
 __all__ = [
     "MAX_REGISTERS",
     "MAX_TERMS",
+    "BlockSolver32",
+    "BlockSolver64",
     "Job32",
     "Job64",
     "Packed32",
@@ -34,7 +37,6 @@ __all__ = [
     "normal_product",
     "num_threads",
     "set_num_threads",
-    "smo",
     "version",
 ]
 

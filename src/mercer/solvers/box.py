@@ -32,6 +32,8 @@ class BoxSolver:
 
     def __init__(self, rows: KernelRows, tol: float, max_iter: int, monitor: Monitor) -> None:
         self.rows, self.tol, self.max_iter, self.monitor = rows, tol, max_iter, monitor
+        single = rows.values.dtype == np.float32
+        self.block = _native.BlockSolver32() if single else _native.BlockSolver64()
 
     def solve(self, problem: BoxProblem, g: Array | None = None) -> BoxSolution:
         """Return the solution; g: K b + linear at the start of the problem, where it is known."""
@@ -59,14 +61,25 @@ class BoxSolver:
         return g
 
     def _step(
-        self, problem: BoxProblem, b: Array, g: Array, chosen: Array, slots: Array, tol: float
+        self,
+        problem: BoxProblem,
+        b: Array,
+        g: Array,
+        chosen: Array,
+        slots: Array,
+        tol: float,
+        kept: int = 0,
     ) -> tuple[str, Array, Array]:
-        """Optimise the chosen variables; return how that ended, their change and their g."""
+        """Optimise the chosen variables; return how that ended, their change and their g.
+
+        kept: as many of the last ones were the first ones of the block before.
+        """
         part, slope = b[chosen], g[chosen]
-        ended, steps, _ = _native.smo(
+        ended, steps, _ = self.block.solve(
             self.rows.values,
             slots,
             self.rows.columns(chosen),
+            kept,
             problem.lower[chosen],
             problem.upper[chosen],
             problem.kink,
@@ -88,8 +101,9 @@ class BoxSolver:
         everything = np.arange(len(b))
         slots = self.rows.fetch(everything)
         tol, best = self.tol, np.inf
-        for _ in range(ROUNDS):
-            ended, _, g[:] = self._step(problem, b, g, everything, slots, tol)
+        for turn in range(ROUNDS):
+            kept = len(b) if turn else 0
+            ended, _, g[:] = self._step(problem, b, g, everything, slots, tol, kept)
             if ended == "converged":
                 polish(self.rows, problem, b, g)
                 g[:] = self._gradient(problem, b)
@@ -123,11 +137,13 @@ class BoxSolver:
                 continue
             if self.iterations >= self.max_iter:
                 return self._status(problem, b, g, "iterations")
-            chosen = self._choose(problem, b, g, kept, size)
+            fresh = self._choose(problem, b, g, kept, size)
+            old = kept[: max(2 * len(fresh), KEPT)]
+            chosen = np.concatenate([fresh, old])
             kept = chosen[: size - min(size // 2, FRESH)]
             slots = self.rows.fetch(chosen)
             inner = max(INNER * violation, 0.5 * self.tol)
-            ended, change, _ = self._step(problem, b, g, chosen, slots, inner)
+            ended, change, _ = self._step(problem, b, g, chosen, slots, inner, len(old))
             moved = np.flatnonzero(change)
             self.rows.add(slots[moved], change[moved], g)
             largest = np.abs(self.rows.values[slots, self.rows.columns(chosen)]).max()
@@ -148,10 +164,9 @@ class BoxSolver:
         self.monitor.iteration(record | {"iterations": self.iterations, "violation": violation})
 
     def _choose(self, problem: BoxProblem, b: Array, g: Array, kept: Array, size: int) -> Array:
-        """Return the variables of the next block, the new ones first.
+        """Return variables for the next block that are not among those kept from the last ones.
 
-        Of these, as many want to rise as to fall, and each makes a violating pair with some other;
-        the rest are those of the last blocks.
+        As many want to rise as to fall, and each makes a violating pair with some other.
         """
         up, down = problem.slopes(b)
         rising, falling = -(g + up), g + down
@@ -170,8 +185,7 @@ class BoxSolver:
         old[kept] = True
         room = (size - len(kept)) // len(wants)
         found = [_largest(np.where(old, -np.inf, want), room, least) for want, least in wants]
-        fresh = np.unique(np.concatenate(found))
-        return np.concatenate([fresh, kept[: max(2 * len(fresh), KEPT)]])
+        return np.unique(np.concatenate(found))
 
 
 def _largest(values: Array, count: int, least: float) -> Array:

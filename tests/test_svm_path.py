@@ -1,0 +1,120 @@
+"""Machines for many C, and the geometry of one: radius, capacity, bound."""
+
+import numpy as np
+import pytest
+
+from mercer import SVC, SVR, InputError, NuSVC, enclosing_radius, gram, svm_path, vc_bound
+from mercer.kernels import Gaussian, Linear
+from mercer.models import svm_rows
+from mercer.solvers import box
+
+random = np.random.default_rng(7)
+X = random.normal(size=(80, 2))
+y = (X[:, 0] ** 2 + X[:, 1] > 0.5).astype(int)
+three = np.digitize(X[:, 0], [-0.5, 0.5])
+
+
+@pytest.mark.parametrize("labels", [y, three], ids=["two", "three"])
+@pytest.mark.parametrize("way", ["ovo", "ovr"])
+def test_a_path_has_the_machines_of_single_fits(labels, way):
+    Cs = [10.0, 0.1, 1.0, 10.0]
+    path = svm_path(X, labels, Gaussian(0.5), Cs, multiclass=way)
+    assert [model.C for model in path] == Cs
+    for model in path:
+        single = SVC(model.C, kernel=Gaussian(0.5), multiclass=way).fit(X, labels)
+        assert np.allclose(model.decision_function(X), single.decision_function(X), atol=1e-9)
+        assert np.array_equal(model.support_, single.support_)
+        assert model.certificate_.status == "converged"
+        assert model.get_params() == single.get_params()
+
+
+def test_a_path_in_blocks_computes_rows_once(monkeypatch):
+    monkeypatch.setattr(svm_rows, "DENSE", 10)
+    monkeypatch.setattr(box, "WHOLE", 10)
+    path = svm_path(X, y, Gaussian(0.5), [0.1, 1.0, 10.0, 100.0])
+    entries = [model.certificate_.kernel_entries for model in path]
+    assert entries == sorted(entries)
+    assert entries[-1] <= 80 * 80
+    for model in path:
+        single = SVC(model.C, kernel=Gaussian(0.5)).fit(X, y)
+        assert model.certificate_.dual == pytest.approx(single.certificate_.dual, rel=1e-4)
+
+
+def test_a_path_has_probabilities_weights_and_defaults():
+    weight = random.random(80)
+    path = svm_path(X, y, Cs=2.0, sample_weight=weight, probability=True)
+    assert path[0].predict_proba(X).shape == (80, 2)
+    assert len(svm_path(X, y)) == 6
+
+
+@pytest.mark.parametrize("Cs", [[], [0.0], [-1.0, 1.0], [np.inf], [np.nan], [[1.0]]])
+def test_paths_over_nothing_are_refused(Cs):
+    with pytest.raises(InputError, match="C"):
+        svm_path(X, y, None, Cs)
+
+
+# --- geometry -----------------------------------------------------------------------------------
+
+
+def test_the_smallest_ball_of_known_figures():
+    square = np.array([[0.0, 0], [2, 0], [0, 2], [2, 2], [1, 1.5]])
+    assert enclosing_radius(Linear(), square) == pytest.approx(np.sqrt(2), rel=1e-9)
+    obtuse = np.array([[0.0, 0], [4, 0], [1, 0.5]])  # the longest side is a diameter
+    assert enclosing_radius(Linear(), obtuse) == pytest.approx(2.0, rel=1e-9)
+    assert enclosing_radius(Linear(), square[:1]) == 0.0
+
+
+def test_the_smallest_ball_holds_all_images_and_touches_those_that_carry_it():
+    K = gram(Gaussian(0.5), X).dense()
+    radius = enclosing_radius(Gaussian(0.5), X)
+    assert 0 < radius < 1  # a ball about 0 has radius 1
+    center = np.full(80, 1 / 80)
+    distances = np.sqrt(np.diag(K) - 2 * K @ center + center @ K @ center)
+    assert np.sqrt(np.max(np.diag(K) + K - 2 * K).clip(0)) / 2 <= radius <= distances.max()
+    pairs = np.sqrt(np.maximum(2 - 2 * K, 0))
+    assert pairs.max() / 2 <= radius + 1e-9  # no ball is smaller than half of a distance
+
+
+def test_without_points_the_radius_is_no_smaller():
+    model = SVC(kernel=Gaussian(0.5)).fit(X, y)
+    assert enclosing_radius(model) == pytest.approx(1.0)
+    assert enclosing_radius(model) >= enclosing_radius(model, X)
+
+
+def test_the_bound_is_that_of_the_lecture():
+    model = SVC(0.05, kernel=Gaussian(0.5)).fit(X, y)
+    record, n = model.certificate_, 80
+    assert record.training_error == pytest.approx(np.mean(model.predict(X) != y))
+    h = record.norm**2 * enclosing_radius(model, X) ** 2 + 1
+    wanted = record.training_error + np.sqrt((h * (np.log(2 * n / h) + 1) - np.log(0.1 / 4)) / n)
+    assert vc_bound(model, X, delta=0.1) == pytest.approx(min(wanted, 1.0))
+    assert vc_bound(model, delta=0.1) >= vc_bound(model, X, delta=0.1)
+
+
+def test_a_bound_that_says_nothing_is_one():
+    model = SVC(1e4, kernel=Gaussian(50.0)).fit(X, y)
+    assert vc_bound(model) == 1.0
+
+
+def test_many_points_bring_the_bound_down():
+    many = random.normal(size=(3000, 2)) * 0.3 + np.where(np.arange(3000) % 2, 1, -1)[:, None]
+    model = NuSVC(0.1, kernel="linear").fit(many, np.arange(3000) % 2)
+    assert vc_bound(model, many) < 0.5
+
+
+@pytest.mark.parametrize("model", [SVC(), None, SVR(), "linear"])
+def test_models_without_a_fit_are_refused(model):
+    with pytest.raises(InputError, match="must be a fitted support vector machine"):
+        vc_bound(model)
+    with pytest.raises(InputError, match="must be a fitted support vector machine"):
+        enclosing_radius(model)
+
+
+def test_bounds_are_for_two_classes():
+    for model in (SVC().fit(X, three), SVR().fit(X, X[:, 0])):
+        with pytest.raises(InputError, match="support vector classifier of two classes"):
+            vc_bound(model)
+    with pytest.raises(InputError, match="delta"):
+        vc_bound(SVC().fit(X, y), delta=0.0)
+    with pytest.raises(ValueError, match="point"):
+        enclosing_radius(Linear(), np.zeros((0, 2)))
