@@ -77,10 +77,10 @@ class SupportVectorEstimator(KernelEstimator):
     support_: Array
     _of_names: ClassVar[dict[str, Any]] = {"gamma": "scale", "degree": 3, "coef0": 0.0}
 
-    def _bounds(self, C: Any, weight: Array | None, n: int) -> Array:
-        """Return C times the weight of each point."""
+    def _bounds(self, C: Any, weight: Array | None, n: int, endless: bool = False) -> Array:
+        """Return C times the weight of each point; endless: whether C may be infinite."""
         who = type(self).__name__
-        if isinstance(C, float) and np.inf == C:
+        if endless and isinstance(C, float) and np.inf == C:
             bound = np.inf
         else:
             bound = checks.number(who, "C", C, above=0)
@@ -136,7 +136,6 @@ class SupportVectorEstimator(KernelEstimator):
         """
         with limited_threads(self.n_jobs, type(self).__name__):
             machines = [shop.solve(task) for task in tasks]
-            self.n_iter_ = np.array([machine.solution.iterations for machine in machines])
             self._certify(machines, shop, time.monotonic() - start)
             if unseen:
                 random = np.random.default_rng(self._seed())
@@ -146,6 +145,7 @@ class SupportVectorEstimator(KernelEstimator):
 
     def _certify(self, machines: list[Machine], shop: MachineShop, seconds: float) -> None:
         who, rows, tol = type(self).__name__, shop.rows, shop.tol
+        self.n_iter_ = np.array([machine.solution.iterations for machine in machines])
         states = [machine.solution.status for machine in machines]
         if "unbounded" in states:
             raise InputError(
@@ -185,9 +185,11 @@ class SupportVectorEstimator(KernelEstimator):
             float(np.sqrt(max(float(self.kernel_.diag(self._prepared.points).max()), 0.0))),
         )
         if status != "converged":
+            reached = f"the largest violation of the optimality conditions is {violation:.1e}"
+            if violation > tol:
+                reached += f", above tol={tol:g}"
             warnings.warn(
-                f"{who}: not converged ({status}): the largest violation of the optimality "
-                f"conditions is {violation:.1e}, above tol={tol:g}; the duality gap is "
+                f"{who}: not converged ({status}): {reached}; the duality gap is "
                 f"{primal - dual:.1e}. {ADVICE.get(status, '')}",
                 ConvergenceWarning,
                 stacklevel=4,
@@ -199,15 +201,15 @@ class SupportVectorEstimator(KernelEstimator):
         self._keep(support if len(support) else np.arange(1))
 
     @property
-    def support_vectors_(self) -> Array:
-        """The support vectors, of rows of numbers."""
+    def support_vectors_(self) -> Any:
+        """The support vectors, of rows of numbers: a matrix of the kind that was fitted."""
         points = self._prepared.points
         if not isinstance(points, Matrix):
             raise AttributeError(
                 f"{type(self).__name__}: support_vectors_ exist for rows of numbers; "
                 "support_ has the numbers of the points."
             )
-        return np.asarray(points.values[: len(self.support_)])
+        return points.values[: len(self.support_)]
 
     def _products(self, X: Any, groups: list[slice], coefficients: list[Array]) -> list[Array]:
         """Return K(X, support vectors of a group) times its coefficients, for each group."""

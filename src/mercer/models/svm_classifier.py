@@ -166,7 +166,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
             return np.asarray(found + self.intercept_)
         stops = np.cumsum(self.n_support_)
         groups = [slice(int(s - c), int(s)) for s, c in zip(stops, self.n_support_, strict=True)]
-        used = [c for c in range(k) if self.n_support_[c]]
+        used = [c for c in range(k) if self.n_support_[c]] or [0]
         coefficients = [self.dual_coef_[:, groups[c]].T for c in used]
         products = self._products(X, [groups[c] for c in used], coefficients)
         by_class = dict(zip(used, products, strict=True))
@@ -228,7 +228,8 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
 
     def predict(self, X: Any) -> Array:
         """Return the class of each point."""
-        return np.asarray(self.classes_[self._winners(self._machine_scores(X))])
+        winners = self._winners(self._machine_scores(X))
+        return np.asarray(self.classes_[winners])
 
     def _winners(self, scores: Array) -> Array:
         """Return the number of the class that the scores of the machines speak for."""
@@ -332,7 +333,7 @@ class SVC(SupportVectorClassifier):
         self.verbose = verbose
 
     def _task(self, groups: tuple[int, ...], y: Array, weight: Array) -> Task:
-        bounds = self._bounds(self.C, weight, len(y))
+        bounds = self._bounds(self.C, weight, len(y), endless=True)
         if np.isinf(bounds).any():
             if not self.fit_intercept:
                 must = "C must be finite where fit_intercept is False"

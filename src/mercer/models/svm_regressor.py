@@ -10,7 +10,8 @@ from sklearn.base import OutlierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
-from ..checks import Array
+from ..checks import Array, InputError, sentence
+from ..grams import limited_threads
 from ..inputs import Input
 from ..solvers import Machine
 from ..solvers.machines import (
@@ -48,6 +49,14 @@ class SingleMachine(SupportVectorEstimator):
         return np.asarray(
             self._products(X, everything, [self.dual_coef_.T])[0][:, 0] + self.intercept_[0]
         )
+
+    def _numbers(self, y: Any, n: int) -> Array:
+        """Return the numbers to predict, one a point."""
+        targets, _ = self._check_targets(y, n)
+        if targets.shape[1] != 1:
+            must = "y must be 1-D, one number a point"
+            raise InputError(sentence(type(self).__name__, must, f"shape {np.shape(y)}"))
+        return targets[:, 0]
 
 
 class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
@@ -108,7 +117,7 @@ class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the function."""
         points = self._check_fit(X)
-        targets = self._check_targets(y, len(points))[0][:, 0]
+        targets = self._numbers(y, len(points))
         weight = checks.sample_weight("SVR", sample_weight, len(points))
         self._fit_one(points, weight, self._task(targets, weight))
         return self
@@ -180,17 +189,22 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the function and the tube."""
+        start = time.monotonic()
         points = self._check_fit(X)
-        targets = self._check_targets(y, len(points))[0][:, 0]
+        targets = self._numbers(y, len(points))
         weight = checks.sample_weight("NuSVR", sample_weight, len(points))
         bounds = self._bounds(self.C, weight, len(points))
         problem = nu_regression(targets, bounds, self._share("nu"))
-        machine = None
-        if problem.balanced():
-            machine = self._fit_one(points, weight, Task((0,), problem, read_nu_regression))
-        if machine is None or machine.parameter < 0:  # no tube is needed
-            narrow = regression(targets, bounds, 0.0, offset=True)
-            machine = self._fit_one(points, weight, Task((0,), narrow, read_regression))
+        shop = self._shop(points, weight, [np.arange(len(points))])
+        with limited_threads(self.n_jobs, "NuSVR"):
+            machine = None
+            if problem.balanced():
+                machine = shop.solve(Task((0,), problem, read_nu_regression))
+            if machine is None or machine.parameter < 0:  # no tube is needed
+                narrow = regression(targets, bounds, 0.0, offset=True)
+                machine = shop.solve(Task((0,), narrow, read_regression))
+        self._certify([machine], shop, time.monotonic() - start)
+        self._store_one(machine)
         self.epsilon_ = machine.parameter
         return self
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
 
 from ..checks import Array, bytes_text
 from ..grams import Gram, Prepared, limit_in_bytes
-from ..monitor import Monitor
+from ..monitor import Monitor, Stopped
 from ..solvers import DenseRows, KernelRows, RowStore
 
 DENSE = 4000  # points up to which K is kept whole, in double precision
@@ -43,7 +44,9 @@ class SharedRows:
         size = n * n * self.dtype.itemsize
         self.dense: Array | None = None
         if size <= self.limit and (n <= DENSE or not self.gram.rows_are_native()):
-            self.dense = self.gram.dense()
+            with contextlib.suppress(Stopped):  # a solver that gets no rows says so
+                self.dense = self.gram.dense()
+        if self.dense is not None:
             self.plan = "K stored: it is small" if n <= DENSE else "K stored: it fits the limit"
             self.bytes = size
         else:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..checks import Array
-from ..monitor import Monitor
+from ..monitor import Monitor, Stopped
 from ..solvers import BoxProblem, BoxSolution, BoxSolver, KernelRows, Machine, leave_one_out
 from .svm_rows import SharedRows
 
@@ -64,8 +64,14 @@ class MachineShop:
             problem, g = replace(problem, start=found.b), found.g
 
     def unseen(self, task: Task, machine: Machine, random: np.random.Generator) -> Machine:
-        """Return the machine with the scores that points would get from one without them."""
-        scores = leave_one_out(self._source(task.groups), task.problem, machine, random)
+        """Return the machine with the scores that points would get from one without them.
+
+        Where there is no time for that, the scores stay.
+        """
+        try:
+            scores = leave_one_out(self._source(task.groups), task.problem, machine, random)
+        except Stopped:
+            return machine
         return replace(machine, scores=scores)
 
     def _source(self, groups: tuple[int, ...]) -> KernelRows:

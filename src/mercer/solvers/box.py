@@ -19,6 +19,7 @@ FRESH = 512  # of them that are new
 KEPT = 256  # of them that stay from the block before, at least
 INNER = 0.1  # of the violation at hand: how far a block is solved
 ROUNDS = 20  # of pairs of variables and linear equations in turn
+MORE = 20  # steps a variable, in each round after the first
 PRECISE = 1e-13  # violation, against slopes, that is rounding
 ROUNDING = 1e-15  # of a sum, against its largest terms
 
@@ -39,16 +40,20 @@ class BoxSolver:
         """Return the solution; g: K b + linear at the start of the problem, where it is known."""
         b = problem.start.astype(np.float64)
         self.iterations = 0
-        g = self._gradient(problem, b) if g is None else g.copy()
-        status = "stopped"
+        slopes = problem.linear.astype(np.float64) if g is None else g.copy()
         try:
+            if g is None:
+                slopes = self._gradient(problem, b)
             whole = len(b) <= min(WHOLE, self.rows.room)
             run = self._whole if whole else self._blocks
-            status = run(problem, b, g)
+            status = run(problem, b, slopes)
         except Stopped as stop:
             status = stop.reason
-        violation = problem.violation(b, g)
-        return BoxSolution(b, g, status, violation, problem.objective(b, g), self.iterations)
+        violation = problem.violation(b, slopes)
+        if violation <= self.tol and status != "unbounded" and self.iterations:
+            status = "converged"
+        objective = problem.objective(b, slopes)
+        return BoxSolution(b, slopes, status, violation, objective, self.iterations)
 
     def _gradient(self, problem: BoxProblem, b: Array) -> Array:
         """Return K b + linear, summed anew."""
@@ -69,6 +74,7 @@ class BoxSolver:
         slots: Array,
         tol: float,
         kept: int = 0,
+        most: int | None = None,
     ) -> tuple[str, Array, Array]:
         """Optimise the chosen variables; return how that ended, their change and their g.
 
@@ -88,7 +94,7 @@ class BoxSolver:
             part,
             slope,
             tol,
-            self.max_iter - self.iterations,
+            min(self.max_iter - self.iterations, most or self.max_iter),
             lambda: self.monitor.stop_reason() is not None,
         )
         self.iterations += steps
@@ -103,11 +109,13 @@ class BoxSolver:
         tol, best = self.tol, np.inf
         for turn in range(ROUNDS):
             kept = len(b) if turn else 0
-            ended, _, g[:] = self._step(problem, b, g, everything, slots, tol, kept)
+            most = MORE * len(b) if turn else self.max_iter
+            ended, _, g[:] = self._step(problem, b, g, everything, slots, tol, kept, most)
             if ended == "converged":
                 polish(self.rows, problem, b, g)
                 g[:] = self._gradient(problem, b)
             violation = problem.violation(b, g)
+            self._report(violation, best)
             precise = violation <= PRECISE * max(1.0, float(np.abs(g).max()))
             if ended != "converged" or precise or violation > best / 2:
                 break
@@ -158,6 +166,7 @@ class BoxSolver:
             self._report(violation, first)
 
     def _report(self, violation: float, first: float) -> None:
+        first = first if np.isfinite(first) else violation
         span = np.log(max(first, self.tol) / self.tol)
         done = 1 - np.log(max(violation, self.tol) / self.tol) / span if span > 0 else 1.0
         record: dict[str, Any] = {"stage": "SVM", "fraction": float(np.clip(done, 0, 1))}

@@ -173,7 +173,8 @@ def read_nu_classification(problem: BoxProblem, found: BoxSolution, tol: float) 
     above, below = levels(problem, found)
     margin = (above - below) / 2
     if margin <= tol:
-        margin, found = tol, replace(found, status="no margin")
+        status = "no margin" if found.status == "converged" else found.status
+        margin, found = tol, replace(found, status=status)
     offset = -(above + below) / 2 / margin
     y = np.where(problem.upper > 0, 1.0, -1.0)
     bounds = np.maximum(problem.upper, -problem.lower) / margin
