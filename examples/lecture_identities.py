@@ -7,7 +7,16 @@ The items are those of docs/lectures.md. Every line ends in the largest deviatio
 
 import numpy as np
 
-from mercer import KernelPrototypeClassifier, KernelRidge, KernelRidgeCV, check_kernel
+from mercer import (
+    SVC,
+    KernelPrototypeClassifier,
+    KernelRidge,
+    KernelRidgeClassifier,
+    KernelRidgeCV,
+    check_kernel,
+    enclosing_radius,
+    vc_bound,
+)
 from mercer.checks import MercerError
 from mercer.kernels import (
     Constant,
@@ -177,6 +186,35 @@ def ridge():
     tell("D4", "gamma and lambda by leaving points out", found)
 
 
+def machines():
+    """A8, E3 and E4: support vector machines."""
+    y = np.array([1, -1, 1, 1, -1])
+    made = [Linear(), Linear() + Linear() ** 2, ExpDot(), Gaussian(0.5), 2 * Laplacian() * Linear()]
+    for k in made:
+        found = SVC(kernel=k).fit(X, y).certificate_
+        KernelRidgeClassifier(0.1, kernel=k).fit(X, y)
+        tell("A8", f"{k}: conditions missed by", "nothing" if found.violation < 1e-12 else "much")
+
+    x = np.repeat([[-1.0], [1.0]], 50, axis=0)
+    model = SVC(float("inf"), kernel=Linear()).fit(x, np.sign(x[:, 0]))
+    record = model.certificate_
+    tell("E4", "points -1 and 1: the margin 1/|w|", round(record.margin, 12))
+    tell(
+        "E4", "all a together, 1/2 for each class", round(float(np.abs(model.dual_coef_).sum()), 12)
+    )
+    tell("E4", "primal and dual objective, both 1/2", gap([record.primal, record.dual], [0.5, 0.5]))
+    tell("E3", "radius of the smallest ball", round(enclosing_radius(model, x), 12))
+    term = np.sqrt((2 * (np.log(100) + 1) - np.log(0.05 / 4)) / 100)
+    tell("E3", f"n = 100, h = 1 * 1 + 1: the bound is {term:.6f}", gap(vc_bound(model, x), term))
+    try:
+        SVC(float("inf"), kernel=Linear()).fit([[0.0], [1.0], [2.0]], [1, -1, 1])
+    except MercerError as error:
+        tell("E4", "hard margin, classes that overlap", f"refused: {error}"[:60] + "…")
+    soft = SVC(0.25, kernel=Linear()).fit([[0.0], [1.0], [2.0]], [-1, 1, 1]).certificate_
+    found = f"{soft.zero} at 0, {soft.free} between, {soft.bound} at C"
+    tell("E4", "C = 1/4, points 0 | 1, 2: coefficients", found)
+
+
 if __name__ == "__main__":
-    for part in (rules, classics, making, geometry, validity, ridge):
+    for part in (rules, classics, making, geometry, validity, ridge, machines):
         part()

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 
 matplotlib.use("Agg")
 
@@ -25,3 +26,28 @@ def output_folder():
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "demo-output")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def draw_points(axes, X, y, size=22):
+    """Draw the points of two classes, -1 and 1, and no ticks."""
+    for label, colour, marker in ((-1, BLUE, "o"), (1, ORANGE, "^")):
+        axes.scatter(
+            *X[y == label].T, s=size, c=colour, marker=marker, edgecolor="white", linewidth=0.5
+        )
+    axes.set(xticks=[], yticks=[])
+
+
+def plane(x_range, y_range, steps=240):
+    """Return the coordinates of a grid, as pictures want them and as rows of points."""
+    x1, x2 = np.meshgrid(np.linspace(*x_range, steps), np.linspace(*y_range, steps))
+    return x1, x2, np.column_stack([x1.ravel(), x2.ravel()])
+
+
+def draw_sides(axes, x1, x2, scores, margin=True):
+    """Tint the two sides of f(x) = 0, and draw that line and f(x) = -1, 1."""
+    scores = scores.reshape(x1.shape)
+    axes.contourf(x1, x2, scores, levels=[-np.inf, 0, np.inf], colors=TINTS, zorder=0)
+    axes.contour(x1, x2, scores, levels=[0], colors=INK, linewidths=1.6, zorder=1)
+    if margin:
+        dashes = {"linewidths": 1, "linestyles": "--", "zorder": 1}
+        axes.contour(x1, x2, scores, levels=[-1, 1], colors=GREY, **dashes)

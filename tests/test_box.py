@@ -102,8 +102,6 @@ def blocks(monkeypatch):
     """Blocks of 20 variables, 8 of them new."""
     monkeypatch.setattr(box, "WHOLE", 30)
     monkeypatch.setattr(box, "BLOCK", 20)
-    monkeypatch.setattr(box, "FRESH", 8)
-    monkeypatch.setattr(box, "KEPT", 6)
 
 
 # --- the optimum ------------------------------------------------------------------------------

@@ -329,7 +329,7 @@ def test_predictions_check_their_points():
 
 @pytest.fixture
 def blocks(monkeypatch):
-    for name, value in {"WHOLE": 30, "BLOCK": 20, "FRESH": 8, "KEPT": 6}.items():
+    for name, value in {"WHOLE": 30, "BLOCK": 20}.items():
         monkeypatch.setattr(box, name, value)
     monkeypatch.setattr(svm_rows, "DENSE", 10)
 

@@ -24,8 +24,6 @@ def small(monkeypatch):
     """Settings under which a few hundred points are many."""
     monkeypatch.setattr(box, "WHOLE", 30)
     monkeypatch.setattr(box, "BLOCK", 20)
-    monkeypatch.setattr(box, "FRESH", 8)
-    monkeypatch.setattr(box, "KEPT", 6)
     monkeypatch.setattr(svm_rows, "DENSE", 10)
     monkeypatch.setattr(svm_rows, "LEAST", 24)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -80,7 +81,7 @@ class SupportVectorEstimator(KernelEstimator):
     def _bounds(self, C: Any, weight: Array | None, n: int, endless: bool = False) -> Array:
         """Return C times the weight of each point; endless: whether C may be infinite."""
         who = type(self).__name__
-        if endless and isinstance(C, float) and np.inf == C:
+        if endless and isinstance(C, Real) and float(C) == np.inf:
             bound = np.inf
         else:
             bound = checks.number(who, "C", C, above=0)
@@ -192,7 +193,7 @@ class SupportVectorEstimator(KernelEstimator):
                 f"{who}: not converged ({status}): {reached}; the duality gap is "
                 f"{primal - dual:.1e}. {ADVICE.get(status, '')}",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _keep_support(self, support: Array) -> None:

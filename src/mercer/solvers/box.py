@@ -14,9 +14,9 @@ from .polish import polish
 from .rows import KernelRows
 
 WHOLE = 2000  # variables up to which the whole problem is one block
-BLOCK = 1536  # variables that change together
-FRESH = 512  # of them that are new
-KEPT = 256  # of them that stay from the block before, at least
+BLOCK = 1536  # variables that change together, at most
+SMALL = 512  # and of few variables, at least
+SHARE = 20  # else this part of all; a third of a block are new
 INNER = 0.1  # of the violation at hand: how far a block is solved
 ROUNDS = 20  # of pairs of variables and linear equations in turn
 MORE = 20  # steps a variable, in each round after the first
@@ -106,20 +106,20 @@ class BoxSolver:
         """Solve all variables at once, to the last digits where that can be done."""
         everything = np.arange(len(b))
         slots = self.rows.fetch(everything)
-        tol, best = self.tol, np.inf
+        tol, lowest = self.tol, np.inf
         for turn in range(ROUNDS):
-            kept = len(b) if turn else 0
-            most = MORE * len(b) if turn else self.max_iter
+            kept, most = (len(b), MORE * len(b)) if turn else (0, self.max_iter)
             ended, _, g[:] = self._step(problem, b, g, everything, slots, tol, kept, most)
-            if ended == "converged":
+            if ended == "converged" or (turn and ended == "iterations"):
                 polish(self.rows, problem, b, g)
                 g[:] = self._gradient(problem, b)
-            violation = problem.violation(b, g)
-            self._report(violation, best)
+            violation, objective = problem.violation(b, g), problem.objective(b, g)
+            self._report(violation, violation)
             precise = violation <= PRECISE * max(1.0, float(np.abs(g).max()))
-            if ended != "converged" or precise or violation > best / 2:
+            over = ended == "unbounded" or self.iterations >= self.max_iter
+            if precise or over or (objective >= lowest and violation <= self.tol):
                 break
-            tol, best = violation / 2, violation
+            tol, lowest = min(tol, violation) / 2, min(objective, lowest)
         self.monitor.poll()
         return self._status(problem, b, g, ended)
 
@@ -131,7 +131,7 @@ class BoxSolver:
         return "iteration limit" if self.iterations >= self.max_iter else "stagnated"
 
     def _blocks(self, problem: BoxProblem, b: Array, g: Array) -> str:
-        size = min(BLOCK, self.rows.room)
+        size = min(max(SMALL, len(b) // SHARE), BLOCK, self.rows.room)
         kept = np.zeros(0, dtype=np.int64)
         drift = 0.0  # what rounding may have added to g
         first = violation = problem.violation(b, g)
@@ -146,12 +146,11 @@ class BoxSolver:
             if self.iterations >= self.max_iter:
                 return self._status(problem, b, g, "iterations")
             fresh = self._choose(problem, b, g, kept, size)
-            old = kept[: max(2 * len(fresh), KEPT)]
-            chosen = np.concatenate([fresh, old])
-            kept = chosen[: size - min(size // 2, FRESH)]
+            chosen, old = np.concatenate([fresh, kept]), len(kept)
+            kept = chosen[: size - size // 3]
             slots = self.rows.fetch(chosen)
             inner = max(INNER * violation, 0.5 * self.tol)
-            ended, change, _ = self._step(problem, b, g, chosen, slots, inner, len(old))
+            ended, change, _ = self._step(problem, b, g, chosen, slots, inner, old)
             moved = np.flatnonzero(change)
             self.rows.add(slots[moved], change[moved], g)
             largest = np.abs(self.rows.values[slots, self.rows.columns(chosen)]).max()
@@ -166,7 +165,6 @@ class BoxSolver:
             self._report(violation, first)
 
     def _report(self, violation: float, first: float) -> None:
-        first = first if np.isfinite(first) else violation
         span = np.log(max(first, self.tol) / self.tol)
         done = 1 - np.log(max(violation, self.tol) / self.tol) / span if span > 0 else 1.0
         record: dict[str, Any] = {"stage": "SVM", "fraction": float(np.clip(done, 0, 1))}
