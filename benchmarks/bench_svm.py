@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from data import mnist, two_classes
 from machine import keep_memory, run_cases
+from sklearn import svm as plain_svm
 from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
-from sklearn.svm import SVC as PlainSVC
-from sklearnex.svm import SVC as FastSVC
+from sklearnex import svm as fast_svm
 
 from mercer import SVC, tune
 from mercer.kernels import Gaussian
@@ -60,10 +60,10 @@ def case(
     keep_memory(8e9)
     makers: dict[str, tuple[Callable[[], Any], int]] = {
         "mercer": (lambda: SVC(C, kernel=Gaussian(gamma=gamma), tol=TOL), times),
-        "scikit-learn-intelex": (lambda: FastSVC(C=C, gamma=gamma, tol=TOL), times),
+        "scikit-learn-intelex": (lambda: fast_svm.SVC(C=C, gamma=gamma, tol=TOL), times),
     }
     if plain:
-        makers["scikit-learn"] = (lambda: PlainSVC(C=C, gamma=gamma, tol=TOL), min(times, 1))
+        makers["scikit-learn"] = (lambda: plain_svm.SVC(C=C, gamma=gamma, tol=TOL), min(times, 1))
     ours: dict[str, float] = {}
     for name, (make, count) in makers.items():
         fit, model = timed(lambda make=make: make().fit(X, y), count)  # type: ignore[misc]
@@ -125,7 +125,7 @@ def case_grid() -> Iterator[str]:
         ),
         2,
     )
-    search = GridSearchCV(FastSVC(tol=TOL), {"C": Cs, "gamma": gammas}, cv=folds, n_jobs=2)
+    search = GridSearchCV(fast_svm.SVC(tol=TOL), {"C": Cs, "gamma": gammas}, cv=folds, n_jobs=2)
     theirs, peer = timed(lambda: search.fit(X, y), 2)
     order = [(p["C"], p["gamma"]) for p in peer.cv_results_["params"]]
     mine = [(p["C"], p["kernel__gamma"]) for p in found.table["params"]]
@@ -144,9 +144,9 @@ def case_hard() -> Iterator[str]:
             yield f"{name}, C = {C:g}: wanted: objective within 1e-6 of LIBSVM's, or better"
             for model in (
                 SVC(C, kernel=Gaussian(gamma=gamma), tol=TOL),
-                PlainSVC(C=C, gamma=gamma, tol=TOL, cache_size=1000),
+                plain_svm.SVC(C=C, gamma=gamma, tol=TOL, cache_size=1000),
             ):
-                seconds, fitted = timed(lambda m=model: m.fit(rows, y), 1)  # type: ignore[misc]
+                seconds, fitted = timed(lambda m=model, rows=rows: m.fit(rows, y), 1)  # type: ignore[misc]
                 objective, violation = judge(fitted, rows, y, C, gamma)
                 name_of = type(model).__module__.split(".")[0]
                 yield f"  {name_of}: {seconds:.1f} s, {objective:.8g}, violation {violation:.1e}"

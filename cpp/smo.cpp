@@ -328,6 +328,19 @@ void check(const KernelRows<T>& K, const std::int64_t* slots, std::int64_t count
             throw std::invalid_argument("smo: a slot must be one of the rows.");
 }
 
+// Columns that follow one another: where each run starts, and how many there are.
+std::vector<std::pair<std::int64_t, std::int64_t>> runs_of(const std::int64_t* columns,
+                                                           std::int64_t count) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> runs;
+    for (std::int64_t j = 0; j < count; ++j) {
+        if (j > 0 && columns[j] == columns[j - 1] + 1)
+            ++runs.back().second;
+        else
+            runs.emplace_back(columns[j], 1);
+    }
+    return runs;
+}
+
 }  // namespace
 
 template <class T>
@@ -344,22 +357,25 @@ SmoResult BlockSolver<T>::solve(const KernelRows<T>& K, const std::int64_t* slot
     if (count == 0) return {Ended::converged, 0, 0.0};
     Square<T> square = square_of<T>(count);
     const std::int64_t fresh = count - kept;
-    parallel_for(
-        fresh,
-        [&](std::int64_t i, int) {
-            const T* from = K.values + slots[i] * K.columns;
-            T* row = square.values.get() + i * square.width;
-            for (std::int64_t j = 0; j < count; ++j) row[j] = from[columns[j]];
-        },
-        nullptr);
-    parallel_for(
-        kept,
-        [&](std::int64_t i, int) {
-            T* row = square.values.get() + (fresh + i) * square.width;
-            for (std::int64_t j = 0; j < fresh; ++j) row[j] = square.row(j)[fresh + i];
-            std::copy_n(square_.row(i), kept, row + fresh);
-        },
-        nullptr);
+    const auto runs = runs_of(columns, count);
+    const auto read = [&](std::int64_t i, int) {
+        const T* from = K.values + slots[i] * K.columns;
+        T* row = square.values.get() + i * square.width;
+        for (const auto& [first, length] : runs) row = std::copy_n(from + first, length, row);
+    };
+    const auto keep = [&](std::int64_t i, int) {
+        T* row = square.values.get() + (fresh + i) * square.width;
+        for (std::int64_t j = 0; j < fresh; ++j) row[j] = square.row(j)[fresh + i];
+        std::copy_n(square_.row(i), kept, row + fresh);
+    };
+    if (count * static_cast<std::int64_t>(runs.size()) <= 16 * part_size) {
+        // Less work than to wake a thread.
+        for (std::int64_t i = 0; i < fresh; ++i) read(i, 0);
+        for (std::int64_t i = 0; i < kept; ++i) keep(i, 0);
+    } else {
+        parallel_for(fresh, read, nullptr);
+        parallel_for(kept, keep, nullptr);
+    }
     square_ = std::move(square);
     Smo<T> solver(square_, problem, b, g);
     const SmoResult result = count <= 2 * part_size

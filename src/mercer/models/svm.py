@@ -105,7 +105,8 @@ class SupportVectorEstimator(KernelEstimator):
         monitor = Monitor(limit, to_stderr(who) if self.verbose else None, self.callback)
         prepared = self._prepare(points, weight)
         with limited_threads(self.n_jobs, who):
-            rows = SharedRows(who, prepared, parts, self.memory_limit, tol, monitor)
+            reach = float(getattr(self, "C", 1.0))
+            rows = SharedRows(who, prepared, parts, self.memory_limit, tol, monitor, reach)
         if rows.dense is not None and self.kernel_.is_from_outside():
             self._check_mercer(rows.dense)
         return MachineShop(rows, tol, most, monitor)

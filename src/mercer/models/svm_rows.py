@@ -13,6 +13,7 @@ from ..monitor import Monitor, Stopped
 from ..solvers import DenseRows, KernelRows, RowStore
 
 DENSE = 4000  # points up to which K is kept whole, in double precision
+ROUNDING = 1e-6  # of single-precision kernel values, with something to spare
 PRECISE = 1e-5  # tolerance below which rows are kept in double precision
 LEAST = 64  # rows that a store must have room for
 
@@ -21,7 +22,8 @@ class SharedRows:
     """Rows of K for problems on some of the points, computed once for all of them.
 
     parts: the points, in groups; a problem is about some of the groups, such as two classes. What
-    lies between points of one group serves every problem with it.
+    lies between points of one group serves every problem with it. reach: how large coefficients may
+    become, by which the rounding of K is multiplied.
     """
 
     def __init__(
@@ -32,11 +34,12 @@ class SharedRows:
         limit: Any,
         tol: float,
         monitor: Monitor,
+        reach: float = 1.0,
     ) -> None:
         self.parts = parts
         self.limit = limit_in_bytes(who, limit)
         n = len(prepared)
-        precise = n <= DENSE or tol < PRECISE
+        precise = n <= DENSE or tol < PRECISE or ROUNDING * reach >= tol
         self.dtype = np.dtype(np.float64 if precise else np.float32)
         self.gram = prepared.gram(
             store=False, dtype=self.dtype, memory_limit=limit, monitor=monitor
@@ -45,7 +48,7 @@ class SharedRows:
         self.dense: Array | None = None
         if size <= self.limit and (n <= DENSE or not self.gram.rows_are_native()):
             with contextlib.suppress(Stopped):  # a solver that gets no rows says so
-                self.dense = self.gram.dense()
+                self.dense = self._in_order().dense()
         if self.dense is not None:
             self.plan = "K stored: it is small" if n <= DENSE else "K stored: it fits the limit"
             self.bytes = size
@@ -80,17 +83,25 @@ class SharedRows:
 
     def of(self, *groups: int) -> KernelRows:
         """Return the rows between all points of the groups, in their order."""
-        points = np.concatenate([self.parts[group] for group in groups])
+        size = sum(len(self.parts[group]) for group in groups)
         made: KernelRows
         if self.dense is not None:
-            whole = len(points) == len(self.dense) and bool((np.diff(points) == 1).all())
-            made = DenseRows(self.dense, None if whole else points)
+            starts = np.cumsum([0, *(len(part) for part in self.parts)])
+            spans = [np.arange(starts[group], starts[group + 1]) for group in groups]
+            made = DenseRows(self.dense, None if len(self.parts) == 1 else np.concatenate(spans))
         elif len(self.parts) == 1:
-            made = self._store(self.gram.fill_rows, len(points), self.limit)
+            made = self._store(self.gram.fill_rows, size, self.limit)
         else:
-            made = self._store(self._pair(*groups), len(points), self.limit / 2)
+            made = self._store(self._pair(*groups), size, self.limit / 2)
         self.stores.append(made)
         return made
+
+    def _in_order(self) -> Gram:
+        """Return K with the points of a group next to one another, where there are several."""
+        if len(self.parts) == 1:
+            return self.gram
+        order = np.concatenate(self.parts)
+        return self.gram.restrict(order, order)
 
     def _store(self, fill: Any, width: int, limit: float) -> RowStore:
         room = max(int(limit / (width * self.dtype.itemsize)), LEAST)

@@ -112,7 +112,8 @@ class BoxSolver:
             ended, _, g[:] = self._step(problem, b, g, everything, slots, tol, kept, most)
             if ended == "converged" or (turn and ended == "iterations"):
                 polish(self.rows, problem, b, g)
-                g[:] = self._gradient(problem, b)
+                if turn:  # many small steps: sum anew
+                    g[:] = self._gradient(problem, b)
             violation, objective = problem.violation(b, g), problem.objective(b, g)
             self._report(violation, violation)
             precise = violation <= PRECISE * max(1.0, float(np.abs(g).max()))
@@ -121,12 +122,12 @@ class BoxSolver:
                 break
             tol, lowest = min(tol, violation) / 2, min(objective, lowest)
         self.monitor.poll()
-        return self._status(problem, b, g, ended)
+        return self._status(violation, ended)
 
-    def _status(self, problem: BoxProblem, b: Array, g: Array, ended: str) -> str:
+    def _status(self, violation: float, ended: str) -> str:
         if ended == "unbounded":
             return "unbounded"
-        if problem.violation(b, g) <= self.tol:
+        if violation <= self.tol:
             return "converged"
         return "iteration limit" if self.iterations >= self.max_iter else "stagnated"
 
@@ -144,7 +145,7 @@ class BoxSolver:
                 violation = problem.violation(b, g)
                 continue
             if self.iterations >= self.max_iter:
-                return self._status(problem, b, g, "iterations")
+                return self._status(violation, "iterations")
             fresh = self._choose(problem, b, g, kept, size)
             chosen, old = np.concatenate([fresh, kept]), len(kept)
             kept = chosen[: size - size // 3]
@@ -160,7 +161,7 @@ class BoxSolver:
             stale = 0 if len(moved) else stale + 1
             if stale > 2:
                 g[:] = self._gradient(problem, b)
-                return self._status(problem, b, g, ended)
+                return self._status(problem.violation(b, g), ended)
             violation = problem.violation(b, g)
             self._report(violation, first)
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
-from scipy.linalg import LinAlgError, LinAlgWarning, lstsq, solve
+from scipy.linalg import LinAlgError, lapack, lstsq
 
 from ..checks import Array
 from .box_problem import BoxProblem
 from .rows import KernelRows
 
 MOST = 1000  # variables between bounds: their equations cost the cube of it
+ROUNDING = 1e-8  # of equations, against their right side
 MOVES = 50  # how many variables may reach a bound on the way
 
 
@@ -64,19 +63,19 @@ def _direction(K: Array, problem: BoxProblem, b: Array, free: Array, slope: Arra
     A[: len(free), : len(free)] = K
     A[: len(free), len(free) :], A[len(free) :, : len(free)] = E, E.T
     right = np.concatenate([-slope, np.zeros(E.shape[1])])
+    found = _solve(A, right)
+    return None if found is None else found[: len(free)]
+
+
+def _solve(A: Array, right: Array) -> Array | None:
+    """Return a solution, the shortest where there are many, as with points that repeat."""
+    _, _, found, failed = lapack.dsysv(A, right)
+    scale = float(np.abs(right).max(initial=0.0))
+    with np.errstate(all="ignore"):
+        missed = np.abs(A @ found - right).max(initial=0.0)
+    if not failed and missed <= ROUNDING * scale and np.abs(found).max() <= scale / ROUNDING:
+        return np.asarray(found)
     try:
-        with np.errstate(all="ignore"):
-            found = _solve(A, right)
+        return np.asarray(lstsq(A, right, check_finite=False)[0])
     except (LinAlgError, ValueError):
         return None
-    return np.asarray(found[: len(free)])
-
-
-def _solve(A: Array, right: Array) -> Array:
-    """Return a solution, the shortest where there are many, as with points that repeat."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", LinAlgWarning)
-            return np.asarray(solve(A, right, assume_a="sym"))
-    except (LinAlgError, LinAlgWarning):
-        return np.asarray(lstsq(A, right)[0])
