@@ -172,12 +172,13 @@ void Job<T>::statistics(const Block& block, bool upper, Scratch& scratch) const 
 template <class T>
 const T* Job<T>::evaluate(const Block& block, bool upper, Scratch& scratch) const {
     statistics(block, upper, scratch);
-    return values(programs_.front(), block, scratch);
+    values(programs_.front(), block, scratch, scratch.values.get(), tile_columns_);
+    return scratch.values.get();
 }
 
 template <class T>
-const T* Job<T>::values(const std::vector<Instruction>& program, const Block& block,
-                        Scratch& scratch) const {
+void Job<T>::values(const std::vector<Instruction>& program, const Block& block, Scratch& scratch,
+                    T* into, std::int64_t stride) const {
     const auto& table = kernels<T>();
     RowInputs<T> row{};
     row.count = block.columns;
@@ -200,9 +201,8 @@ const T* Job<T>::values(const std::vector<Instruction>& program, const Block& bl
         if (!own_column_.empty()) own = own_column_[static_cast<std::size_t>(point)] - block.column;
         row.diagonal = 0 <= own && own < block.columns ? own : -1;
         table.run(program.data(), static_cast<int>(program.size()), row, scratch.registers.get(),
-                  tile_columns_, scratch.values.get() + i * tile_columns_);
+                  tile_columns_, into + i * stride);
     }
-    return scratch.values.get();
 }
 
 // Of the same points, the blocks that reach the diagonal or lie above it.
@@ -229,8 +229,14 @@ bool Job<T>::store(const std::vector<T*>& outs, const Poll& poll) const {
             const Block& block = blocks[static_cast<std::size_t>(task)];
             Scratch& own = scratch[static_cast<std::size_t>(worker)];
             statistics(block, same_points_, own);
-            for (std::size_t p = 0; p < programs_.size(); ++p)
-                store_block(block, values(programs_[p], block, own), outs[p]);
+            // Whole vectors of a block that needs no mirror image go where they belong at once.
+            const bool there = !same_points_ && block.columns == tile_columns_;
+            for (std::size_t p = 0; p < programs_.size(); ++p) {
+                T* corner = outs[p] + block.row * columns_ + block.column;
+                values(programs_[p], block, own, there ? corner : own.values.get(),
+                       there ? columns_ : tile_columns_);
+                if (!there) store_block(block, own.values.get(), outs[p]);
+            }
         },
         poll);
 }

@@ -78,8 +78,9 @@ public:
 
 private:
     void statistics(const Block& block, bool upper, Scratch& scratch) const;
-    const T* values(const std::vector<Instruction>& program, const Block& block,
-                    Scratch& scratch) const;
+    // into: rows `stride` apart, with room for whole vectors.
+    void values(const std::vector<Instruction>& program, const Block& block, Scratch& scratch,
+                T* into, std::int64_t stride) const;
     void store_block(const Block& block, const T* values, T* out) const;
     void store_at_diagonal(const Block& block, const T* values, T* out) const;
     void check(const Instruction& step) const;

@@ -11,6 +11,8 @@ namespace mercer {
 namespace {
 
 constexpr std::int64_t part_size = 256;  // variables whose part of K stays in the nearest cache
+constexpr std::int64_t steps_each = 4;
+constexpr std::int64_t line = 16;  // numbers in a cache line
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // One direction of change, of the variables on one side: those that may rise, and fall, and what
@@ -19,21 +21,11 @@ struct Side {
     std::vector<double> up, down;
 };
 
-template <class T>
-Square<T> square_of(std::int64_t size) {
-    Square<T> square;
-    square.size = size;
-    square.width = round_up(size, sweep);
-    square.values = aligned<T>(size * square.width);
-    for (std::int64_t i = 0; i < size; ++i)
-        std::fill_n(square.values.get() + i * square.width + size, square.width - size, T(0));
-    return square;
-}
-
 // The part of a square between some of its variables.
 template <class T>
 Square<T> among(const Square<T>& all, const std::vector<std::int64_t>& chosen) {
-    Square<T> part = square_of<T>(static_cast<std::int64_t>(chosen.size()));
+    Square<T> part;
+    part.resize(static_cast<std::int64_t>(chosen.size()));
     for (std::int64_t i = 0; i < part.size; ++i) {
         const T* from = all.row(chosen[static_cast<std::size_t>(i)]);
         T* row = part.values.get() + i * part.width;
@@ -344,6 +336,18 @@ std::vector<std::pair<std::int64_t, std::int64_t>> runs_of(const std::int64_t* c
 }  // namespace
 
 template <class T>
+void Square<T>::resize(std::int64_t variables) {
+    size = variables;
+    width = round_up(size, sweep);
+    if (size * width > room) {
+        room = size * width;
+        values = aligned<T>(room);
+    }
+    for (std::int64_t i = 0; i < size; ++i)
+        std::fill_n(values.get() + i * width + size, width - size, T(0));
+}
+
+template <class T>
 SmoResult BlockSolver<T>::solve(const KernelRows<T>& K, const std::int64_t* slots,
                                 const std::int64_t* columns, std::int64_t count, std::int64_t kept,
                                 const BoxProblem& problem, double* b, double* g, double tol,
@@ -355,7 +359,8 @@ SmoResult BlockSolver<T>::solve(const KernelRows<T>& K, const std::int64_t* slot
     if (kept < 0 || kept > count || kept > square_.size)
         throw std::invalid_argument("smo: no more can be kept than there was.");
     if (count == 0) return {Ended::converged, 0, 0.0};
-    Square<T> square = square_of<T>(count);
+    next_.resize(count);
+    Square<T>& square = next_;
     const std::int64_t fresh = count - kept;
     const auto runs = runs_of(columns, count);
     const auto read = [&](std::int64_t i, int) {
@@ -363,24 +368,35 @@ SmoResult BlockSolver<T>::solve(const KernelRows<T>& K, const std::int64_t* slot
         T* row = square.values.get() + i * square.width;
         for (const auto& [first, length] : runs) row = std::copy_n(from + first, length, row);
     };
-    const auto keep = [&](std::int64_t i, int) {
-        T* row = square.values.get() + (fresh + i) * square.width;
-        for (std::int64_t j = 0; j < fresh; ++j) row[j] = square.row(j)[fresh + i];
-        std::copy_n(square_.row(i), kept, row + fresh);
+    const auto keep = [&](std::int64_t task, int) {
+        const std::int64_t from = task * line, to = std::min(from + line, kept);
+        T* rows = square.values.get() + fresh * square.width;
+        for (std::int64_t j = 0; j < fresh; ++j)  // a cache line of each new row at a time
+            for (std::int64_t i = from; i < to; ++i)
+                rows[i * square.width + j] = square.row(j)[fresh + i];
+        for (std::int64_t i = from; i < to; ++i)
+            std::copy_n(square_.row(i), kept, rows + i * square.width + fresh);
     };
+    const std::int64_t lines = (kept + line - 1) / line;
     if (count * static_cast<std::int64_t>(runs.size()) <= 16 * part_size) {
         // Less work than to wake a thread.
         for (std::int64_t i = 0; i < fresh; ++i) read(i, 0);
-        for (std::int64_t i = 0; i < kept; ++i) keep(i, 0);
+        for (std::int64_t task = 0; task < lines; ++task) keep(task, 0);
     } else {
         parallel_for(fresh, read, nullptr);
-        parallel_for(kept, keep, nullptr);
+        parallel_for(lines, keep, nullptr);
     }
-    square_ = std::move(square);
+    std::swap(square_, next_);
     Smo<T> solver(square_, problem, b, g);
-    const SmoResult result = count <= 2 * part_size
-                                 ? solver.run(tol, max_iterations, poll)
-                                 : solver.run_by_parts(tol, max_iterations, poll);
+    // Many variables: parts of them pay off where a few steps for each do not do.
+    const std::int64_t first =
+        count <= 2 * part_size ? max_iterations : std::min(max_iterations, steps_each * count);
+    SmoResult result = solver.run(tol, first, poll);
+    if (result.ended == Ended::iterations && result.iterations < max_iterations) {
+        const std::int64_t done = result.iterations;
+        result = solver.run_by_parts(tol, max_iterations - done, poll);
+        result.iterations += done;
+    }
     solver.gradient(g);
     return result;
 }
@@ -403,6 +419,8 @@ void add_rows(const KernelRows<T>& K, const std::int64_t* slots, const double* w
                  nullptr);
 }
 
+template struct Square<float>;
+template struct Square<double>;
 template class BlockSolver<float>;
 template class BlockSolver<double>;
 template void add_rows(const KernelRows<float>&, const std::int64_t*, const double*, std::int64_t,

@@ -40,8 +40,9 @@ struct SmoResult {
 template <class T>
 struct Square {
     Aligned<T> values;
-    std::int64_t size = 0, width = 0;
+    std::int64_t size = 0, width = 0, room = 0;
 
+    void resize(std::int64_t variables);
     const T* row(std::int64_t i) const { return values.get() + i * width; }
 };
 
@@ -60,7 +61,7 @@ public:
                     double* g, double tol, std::int64_t max_iterations, const Poll& poll);
 
 private:
-    Square<T> square_;
+    Square<T> square_, next_;  // two, so that their memory is used again
 };
 
 // g += sum_r weights[r] K[slots[r]].

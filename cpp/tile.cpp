@@ -110,6 +110,28 @@ inline void accumulate_chain(const Instruction* step, int n, const T* a, const T
     if (n == 1) accumulate_some<T, 1>(step, a, b, out, count);
 }
 
+inline bool ends_in_exponential(const Instruction& step, const Instruction& next) {
+    return next.op == Op::exponential && next.a == step.out;
+}
+
+// exp(x |u - v|**2 + y) from dot products: the last two steps of most programs, in one pass.
+template <class T>
+inline void expanded_exponential(const Instruction& step, const RowInputs<T>& row, int term,
+                                 T* result) {
+    using V = VectorOf<T>;
+    const T* dots = row.statistics[term];
+    const T* norms = row.norms_right[term];
+    const V own = splat(row.norm_left[term]);
+    const Exponential<T> value(step.x, step.y);
+    each(result, row.count, [&](std::int64_t j) {
+        return value(at_least((own + load(norms + j)) - 2 * load(dots + j), V{}));
+    });
+    if (row.diagonal >= 0) {
+        const T self = dots[row.diagonal] + norms[row.diagonal];
+        result[row.diagonal] = value(splat(self - self))[0];
+    }
+}
+
 template <class T>
 void run_program(const Instruction* program, int length, const RowInputs<T>& row, T* registers,
                  std::int64_t stride, T* result) {
@@ -128,6 +150,11 @@ void run_program(const Instruction* program, int length, const RowInputs<T>& row
                 break;
             case Op::expanded: {
                 a = row.statistics[step.a];
+                if (i + 2 == length && ends_in_exponential(step, program[i + 1]) &&
+                    !row.finished[step.a]) {
+                    expanded_exponential(program[i + 1], row, step.a, result);
+                    return;
+                }
                 if (row.finished[step.a]) {
                     each(out, count, [=](std::int64_t j) { return load(a + j); });
                 } else {
