@@ -42,6 +42,7 @@ types: $(TOOLS) ## check types: mypy --strict
 	$(BIN)/mypy
 
 bench: $(READY) ## run every benchmark
+	$(PIP) install --quiet scikit-learn-intelex
 	@set -e; for script in $(BENCHMARKS); do \
 	  echo "$$script"; $(BIN)/python $$script; \
 	done
@@ -58,7 +59,8 @@ harden: $(READY) ## run the core's tests under address and undefined-behaviour s
 	  -C build-dir=$(SANITIZE)/cmake -C cmake.build-type=RelWithDebInfo \
 	  -C cmake.define.MERCER_SANITIZE=ON --editable .
 	LD_PRELOAD="$(PRELOAD)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-	  $(SANITIZE)/venv/bin/python -m pytest --capture=no tests/test_native.py tests/test_boundary.py tests/test_engine.py tests/test_engine_process.py
+	  $(SANITIZE)/venv/bin/python -m pytest --capture=no tests/test_native.py tests/test_boundary.py tests/test_engine.py \
+	  tests/test_engine_process.py tests/test_sinks.py tests/test_box.py
 
 docs: $(READY) ## check that links resolve and the examples of README and how-to run
 	$(BIN)/python docs/check.py
