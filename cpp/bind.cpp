@@ -1,10 +1,11 @@
-// The only file that knows both the core and Python.
+// The core for Python: points, matrices, what the machine can do.
+#include "bind.hpp"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
@@ -12,7 +13,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,58 +20,8 @@
 #include "machine.hpp"
 #include "normal.hpp"
 #include "packed.hpp"
-#include "smo.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace {
-
-// Arrays are never converted: a silent copy would hide a mistake and cost memory.
-template <class T>
-using Rows = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
-template <class T>
-using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Output = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-using Stop = nb::typed<nb::callable, bool()>;
-
-void require(bool holds, const char* sentence) {
-    if (!holds) throw std::invalid_argument(sentence);
-}
-
-// Asks Python, while native code runs without its lock, whether to go on: Ctrl-C, and what the
-// caller's own function says.
-mercer::Poll poll_python(const std::optional<Stop>& stop) {
-    return [&stop] {
-        const nb::gil_scoped_acquire lock;
-        if (PyErr_CheckSignals() != 0) return true;
-        if (!stop) return false;
-        try {
-            return nb::cast<bool>((*stop)());
-        } catch (nb::python_error& error) {
-            error.restore();
-            return true;
-        }
-    };
-}
-
-// Runs a native job without Python's lock. One that was stopped by an exception of Python's passes
-// it on; else the caller knows why.
-template <class Work>
-bool run(const std::optional<Stop>& stop, const Work& work) {
-    const auto poll = poll_python(stop);
-    bool done = false;
-    {
-        const nb::gil_scoped_release release;
-        done = work(poll);
-    }
-    if (!done && PyErr_Occurred()) throw nb::python_error();
-    return done;
-}
 
 using Numbers = std::optional<Column<double>>;  // one a column, or none
 
@@ -118,56 +68,6 @@ void bind_sparse(Class& panels) {
     panels.def_static("pack_sparse", &pack_sparse<T, Number, Index>, "values"_a.noconvert(),
                       "places"_a.noconvert(), "starts"_a.noconvert(), "columns"_a,
                       "centre"_a.noconvert().none(), "scale"_a.noconvert().none());
-}
-
-template <class T>
-void bind_solver(nb::module_& m, const char* name) {
-    using Numbers = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-    using Places = Column<std::int64_t>;
-    const auto size = [](const auto& array) { return static_cast<std::int64_t>(array.shape(0)); };
-    using Solver = mercer::BlockSolver<T>;
-    nb::class_<Solver>(m, name, "Solves parts of a quadratic problem in a box.")
-        .def(nb::init<>())
-        .def(
-            "solve",
-            [size](Solver& self, const Matrix<T>& rows, const Places& slots, const Places& columns,
-                   std::int64_t kept, const Column<double>& lower, const Column<double>& upper,
-                   double kink, bool offset, bool split, const Numbers& b, const Numbers& g,
-                   double tol, std::int64_t max_iterations, const std::optional<Stop>& stop) {
-                const std::int64_t count = size(slots);
-                require(size(columns) == count && size(lower) == count && size(upper) == count &&
-                            size(b) == count && size(g) == count,
-                        "solve: there must be as many columns, bounds and numbers as slots.");
-                const mercer::KernelRows<T> K{rows.data(), size(rows),
-                                              static_cast<std::int64_t>(rows.shape(1))};
-                const mercer::BoxProblem problem{lower.data(), upper.data(), kink, offset, split};
-                mercer::SmoResult result{};
-                run(stop, [&](const mercer::Poll& poll) {
-                    result = self.solve(K, slots.data(), columns.data(), count, kept, problem,
-                                        b.data(), g.data(), tol, max_iterations, poll);
-                    return result.ended != mercer::Ended::stopped;
-                });
-                constexpr const char* names[] = {"converged", "iterations", "stopped", "unbounded"};
-                return std::make_tuple(names[static_cast<int>(result.ended)], result.iterations,
-                                       result.violation);
-            },
-            "rows"_a.noconvert(), "slots"_a.noconvert(), "columns"_a.noconvert(), "kept"_a,
-            "lower"_a.noconvert(), "upper"_a.noconvert(), "kink"_a, "offset"_a, "split"_a,
-            "b"_a.noconvert(), "g"_a.noconvert(), "tol"_a, "max_iterations"_a, "stop"_a.none(),
-            "Optimise b, and g with it, in place; how it ended, iterations, violation.");
-    m.def(
-        "add_rows",
-        [size](const Matrix<T>& rows, const Places& slots, const Column<double>& weights,
-               const Numbers& g) {
-            require(size(weights) == size(slots) && g.shape(0) == rows.shape(1),
-                    "add_rows: there must be one weight a slot, and g must fit the rows.");
-            const mercer::KernelRows<T> K{rows.data(), size(rows),
-                                          static_cast<std::int64_t>(rows.shape(1))};
-            const nb::gil_scoped_release release;
-            mercer::add_rows(K, slots.data(), weights.data(), size(slots), g.data());
-        },
-        "rows"_a.noconvert(), "slots"_a.noconvert(), "weights"_a.noconvert(), "g"_a.noconvert(),
-        "g += weights' rows, in place.");
 }
 
 template <class T>
@@ -402,6 +302,5 @@ NB_MODULE(_core, m) {
 
     bind_engine<float>(m, "Panels32", "Job32", "Packed32");
     bind_engine<double>(m, "Panels64", "Job64", "Packed64");
-    bind_solver<float>(m, "BlockSolver32");
-    bind_solver<double>(m, "BlockSolver64");
+    bind_solvers(m);
 }

@@ -23,11 +23,11 @@ from .kinds import (
     Explanation,
     FeaturesGram,
     Gram,
-    PackedGram,
     StoredGram,
     TiledGram,
 )
 from .native import limited_threads, threads
+from .packed import PackedGram
 from .pivots import PartialFactor, partial_cholesky
 from .plan import Plan, available_memory, limit_in_bytes, make_plan
 from .sinks import Multiply, Normal, Sink, Sums, TopK

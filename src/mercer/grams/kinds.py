@@ -16,7 +16,7 @@ from ..kernels.base import Kernel
 from ..kernels.pairs import Diagonal, broadcast
 from ..monitor import Monitor
 from .blocks import BlockPairs
-from .native import NativeTile, product, program_of, tile
+from .native import NativeTile, program_of, tile
 from .plan import Plan
 from .sinks import Multiply, Normal, Sink, TopK
 from .views import View, sparse_product
@@ -338,64 +338,6 @@ class StoredGram(_Computed):
         if isinstance(made, StoredGram) and self._values is not None:
             made._values = self.block(rows, columns)
         return made
-
-
-class PackedGram(TiledGram):
-    """K of one collection, of which half is kept from the second pass on.
-
-    A single pass, such as that of class means, then needs no memory for K; `keep` asks for it from
-    the first, as a solver does that will make many.
-    """
-
-    keep = False
-    _packed: Any = None
-
-    @property
-    def packed(self) -> Any:
-        """The native matrix, made when first needed."""
-        if self._packed is None:
-            whole = self._whole()
-            if whole is None:
-                raise InputError(
-                    sentence("gram", "only a native kernel can be packed", self.kernel)
-                )
-            self._packed = whole.pack(self._narrow, self.monitor)
-        return self._packed
-
-    @property
-    def _narrow(self) -> bool:
-        return self.plan.kind == "half stored in 16 bits"
-
-    def _passes_by(self) -> bool:
-        """Return whether this pass should leave nothing behind."""
-        first = self._packed is None and not self.keep and not self._narrow
-        self.keep = True
-        return first
-
-    def rows(self, rows: Any) -> Array:
-        return Gram.rows(self, rows)
-
-    def tile(self, rows: Rows, columns: Rows) -> Array:
-        chosen = np.ascontiguousarray(np.arange(self.shape[0], dtype=np.int64)[rows])
-        out = np.empty((len(chosen), self.shape[1]), dtype=self.dtype)
-        self.packed.rows(chosen, out)
-        return out[:, columns]
-
-    def dense(self, out: Array | None = None) -> Array:
-        return super().dense(out) if self._passes_by() else Gram.dense(self, out)
-
-    def reduce(self, sink: Sink) -> Any:
-        if isinstance(sink, Multiply | TopK) and self._passes_by():
-            return super().reduce(sink)
-        if not isinstance(sink, Multiply):
-            return Gram.reduce(self, sink)
-        sink.start(self.shape, self.dtype)
-        self.monitor.poll()
-        sink.put(product(self.packed, self.shape[0], sink.V, self.monitor))
-        return sink.result()
-
-    def _between(self, left: View, right: View) -> Gram:
-        return TiledGram(self.kernel, left, right, self.plan, self.dtype, self.monitor)
 
 
 class FeaturesGram(_Computed):

@@ -14,7 +14,8 @@ from ..grams import prepare
 from ..monitor import Monitor
 from ..solvers import BoxProblem, BoxSolver
 from .svm import SupportVectorEstimator
-from .svm_classifier import SVC, SupportVectorClassifier
+from .svm_classes import SupportVectorClassifier
+from .svm_classifier import SVC
 from .svm_rows import SharedRows
 
 
