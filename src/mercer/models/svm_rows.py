@@ -9,8 +9,11 @@ import numpy as np
 
 from ..checks import Array, bytes_text
 from ..grams import Gram, Prepared, limit_in_bytes
+from ..inputs import Matrix
 from ..monitor import Monitor, Stopped
 from ..solvers import DenseRows, KernelRows, RowStore
+from ..solvers.box import BLOCK
+from ..solvers.rows import AT_ONCE
 
 DENSE = 4000  # points up to which K is kept whole, in double precision
 ROUNDING = 1e-6  # of single-precision kernel values, with something to spare
@@ -55,11 +58,21 @@ class SharedRows:
         else:
             self.plan = f"rows of K, kept within {bytes_text(self.limit)}"
             self.bytes = min(size, self.limit)
+        self._room = self._room_for_rows(prepared)
         self.stores: list[KernelRows] = []
         self._own: dict[int, RowStore] = {}
         self._buffer: Array | None = None
         self._cells: list[list[Gram]] | None = None
         self._crossed = 0  # entries computed between groups
+
+    def _room_for_rows(self, prepared: Prepared) -> float:
+        """Return the bytes that rows may take: what the limit leaves beside all else."""
+        n, each = len(prepared), self.dtype.itemsize
+        points = prepared.points
+        columns = points.n_columns if isinstance(points, Matrix) else 0
+        columns *= 1 if len(self.parts) == 1 else 2  # groups of them are copied
+        others = 2 * min(n, BLOCK) ** 2 + n * (columns + AT_ONCE + 40)
+        return max(self.limit - others * each, self.limit / 4)
 
     @property
     def one_at_a_time(self) -> bool:
@@ -90,9 +103,9 @@ class SharedRows:
             spans = [np.arange(starts[group], starts[group + 1]) for group in groups]
             made = DenseRows(self.dense, None if len(self.parts) == 1 else np.concatenate(spans))
         elif len(self.parts) == 1:
-            made = self._store(self.gram.fill_rows, size, self.limit)
+            made = self._store(self.gram.fill_rows, size, self._room)
         else:
-            made = self._store(self._pair(*groups), size, self.limit / 2)
+            made = self._store(self._pair(*groups), size, self._room / 2)
         self.stores.append(made)
         return made
 
@@ -144,7 +157,7 @@ class SharedRows:
     def _own_store(self, group: int, gram: Gram) -> RowStore:
         if group not in self._own:
             width = gram.shape[0]
-            share = self.limit / 2 / len(self.parts)
+            share = self._room / 2 / len(self.parts)
             room = max(int(share / (width * self.dtype.itemsize)), LEAST)
             self._own[group] = RowStore(gram.fill_rows, width, width, room, self.dtype)
         return self._own[group]

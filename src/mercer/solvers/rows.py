@@ -10,6 +10,8 @@ import numpy as np
 from .. import _native
 from ..checks import Array
 
+AT_ONCE = 128  # rows that are computed apart from their places
+
 Fill = Callable[[Array, Array], None]
 
 
@@ -114,9 +116,11 @@ class RowStore:
         if free[-1] - free[0] == len(free) - 1:
             self.fill(missing, self.values[free[0] : free[-1] + 1])
         else:
-            rows = np.empty((len(free), self.values.shape[1]), dtype=self.values.dtype)
-            self.fill(missing, rows)
-            self.values[free] = rows
+            for start in range(0, len(free), AT_ONCE):
+                some = slice(start, start + AT_ONCE)
+                rows = np.empty((len(free[some]), self.values.shape[1]), dtype=self.values.dtype)
+                self.fill(missing[some], rows)
+                self.values[free[some]] = rows
         self.filled = max(self.filled, int(free.max()) + 1)
         self.places[missing] = free
         self.owner[free] = missing
