@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sklearn.svm
 
 from mercer import SVC, SVR, InputError, NuSVC, enclosing_radius, gram, svm_path, vc_bound
 from mercer.kernels import Gaussian, Linear
@@ -118,3 +119,24 @@ def test_bounds_are_for_two_classes():
         vc_bound(SVC().fit(X, y), delta=0.0)
     with pytest.raises(ValueError, match="point"):
         enclosing_radius(Linear(), np.zeros((0, 2)))
+
+
+# --- the linear kernel --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("labels", [y, three], ids=["two", "three"])
+@pytest.mark.parametrize("way", ["ovo", "ovr"])
+def test_weights_of_the_linear_kernel(labels, way):
+    model = SVC(kernel="linear", multiclass=way, decision_function_shape="ovo").fit(X, labels)
+    scores = X @ model.coef_.T + model.intercept_
+    found = model.decision_function(X)
+    assert np.allclose(scores[:, 0] if found.ndim == 1 else scores, found, atol=1e-9)
+    peer = sklearn.svm.SVC(kernel="linear", tol=1e-8).fit(X, labels)
+    if way == "ovo":
+        assert np.allclose(model.coef_, peer.coef_, atol=1e-5)
+
+
+def test_weights_of_regression_and_of_other_kernels():
+    model = SVR(kernel="linear").fit(X, X[:, 0])
+    assert np.allclose(X @ model.coef_[0] + model.intercept_, model.predict(X))
+    assert not hasattr(SVR().fit(X, X[:, 0]), "coef_")

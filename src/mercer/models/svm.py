@@ -17,6 +17,7 @@ from .. import checks
 from ..checks import Array, InputError, sentence
 from ..grams import limited_threads
 from ..inputs import Input, Matrix
+from ..kernels import Linear
 from ..monitor import Monitor, to_stderr
 from ..solvers import Machine
 from .base import Certificate, KernelEstimator
@@ -212,6 +213,19 @@ class SupportVectorEstimator(KernelEstimator):
                 "support_ has the numbers of the points."
             )
         return points.values[: len(self.support_)]
+
+    @property
+    def coef_(self) -> Any:
+        """w of each machine, of the linear kernel."""
+        if not isinstance(self.kernel_, Linear):
+            raise AttributeError(
+                f"{type(self).__name__}: coef_ exists for the linear kernel; got {self.kernel_}."
+            )
+        return self._weights_of(self.support_vectors_)
+
+    def _weights_of(self, vectors: Any) -> Any:
+        """Return the sum of support vectors times coefficients, a row for each machine."""
+        return self.dual_coef_ @ vectors
 
     def _products(self, X: Any, groups: list[slice], coefficients: list[Array]) -> list[Array]:
         """Return K(X, support vectors of a group) times its coefficients, for each group."""

@@ -168,6 +168,15 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         ]
         return np.asarray(np.column_stack(columns) + self.intercept_)
 
+    def _weights_of(self, vectors: Any) -> Any:
+        if len(self.classes_) == 2 or not self._by_pairs:
+            return super()._weights_of(vectors)
+        stops = np.cumsum(self.n_support_)
+        parts = [slice(s - c, s) for s, c in zip(stops, self.n_support_, strict=True)]
+        of_class = [self.dual_coef_[:, part] @ vectors[part] for part in parts]
+        rows = [of_class[a][b - 1] + of_class[b][a] for a, b in self._pairs()]
+        return np.vstack([np.asarray(row).reshape(1, -1) for row in rows])
+
     def _class_scores(self, scores: Array) -> Array:
         """Return one column a class: votes, and by how much they were won as a fraction."""
         if not self._by_pairs:

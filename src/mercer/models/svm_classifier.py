@@ -45,7 +45,7 @@ class SVC(SupportVectorClassifier):
     Attributes
     ----------
     classes_, support_, support_vectors_ (of rows of numbers), n_support_, dual_coef_, intercept_,
-    class_weight_, kernel_ (resolved), n_iter_, certificate_
+    coef_ (of the linear kernel), class_weight_, kernel_ (resolved), n_iter_, certificate_
 
     References
     ----------

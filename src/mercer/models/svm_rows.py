@@ -117,10 +117,12 @@ class SharedRows:
         return self.gram.restrict(order, order)
 
     def _store(self, fill: Any, width: int, limit: float) -> RowStore:
+        """Return a store in memory that all problems use, one after another."""
         room = max(int(limit / (width * self.dtype.itemsize)), LEAST)
-        size = min(room, width) * width
-        if self._buffer is None or len(self._buffer) < size:
-            self._buffer = np.empty(size, dtype=self.dtype)
+        if self._buffer is None:
+            widest = sum(sorted(len(part) for part in self.parts)[-2:])
+            most = max(int(limit / self.dtype.itemsize), LEAST * widest)
+            self._buffer = np.empty(min(widest**2, most), dtype=self.dtype)
         return RowStore(fill, width, width, room, self.dtype, self._buffer)
 
     def _pair(self, first: int, second: int) -> Any:
