@@ -46,16 +46,17 @@ void bind_solver(nb::module_& m, const char* name) {
     m.def(
         "add_rows",
         [size](const Matrix<T>& rows, const Places& slots, const Column<double>& weights,
-               const Numbers& g) {
-            require(size(weights) == size(slots) && g.shape(0) == rows.shape(1),
-                    "add_rows: there must be one weight a slot, and g must fit the rows.");
+               const Places& columns, const Numbers& g) {
+            require(size(weights) == size(slots) && size(g) == size(columns),
+                    "add_rows: there must be one weight a slot, and as many g as columns.");
             const mercer::KernelRows<T> K{rows.data(), size(rows),
                                           static_cast<std::int64_t>(rows.shape(1))};
             const nb::gil_scoped_release release;
-            mercer::add_rows(K, slots.data(), weights.data(), size(slots), g.data());
+            mercer::add_rows(K, slots.data(), weights.data(), size(slots), columns.data(),
+                             size(columns), g.data());
         },
-        "rows"_a.noconvert(), "slots"_a.noconvert(), "weights"_a.noconvert(), "g"_a.noconvert(),
-        "g += weights' rows, in place.");
+        "rows"_a.noconvert(), "slots"_a.noconvert(), "weights"_a.noconvert(),
+        "columns"_a.noconvert(), "g"_a.noconvert(), "g += weights' columns of rows, in place.");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "smo.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -10,6 +11,8 @@ namespace mercer {
 
 namespace {
 
+constexpr std::int64_t few_entries = 1 << 16;  // of K: to read them is less than to wake a thread
+
 template <class T>
 void check(const KernelRows<T>& K, const std::int64_t* slots, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i)
@@ -17,12 +20,20 @@ void check(const KernelRows<T>& K, const std::int64_t* slots, std::int64_t count
             throw std::invalid_argument("smo: a slot must be one of the rows.");
 }
 
-// Columns that follow one another: where each run starts, and how many there are.
-std::vector<std::pair<std::int64_t, std::int64_t>> runs_of(const std::int64_t* columns,
-                                                           std::int64_t count) {
+template <class T>
+void check_columns(const KernelRows<T>& K, const std::int64_t* columns, std::int64_t count) {
+    for (std::int64_t j = 0; j < count; ++j)
+        if (columns[j] < 0 || columns[j] >= K.columns)
+            throw std::invalid_argument("smo: a column must exist.");
+}
+
+// Columns that follow one another: where each run starts, and how many there are, at most `most`.
+std::vector<std::pair<std::int64_t, std::int64_t>> runs_of(
+    const std::int64_t* columns, std::int64_t count,
+    std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
     std::vector<std::pair<std::int64_t, std::int64_t>> runs;
     for (std::int64_t j = 0; j < count; ++j) {
-        if (j > 0 && columns[j] == columns[j - 1] + 1)
+        if (j > 0 && columns[j] == columns[j - 1] + 1 && runs.back().second < most)
             ++runs.back().second;
         else
             runs.emplace_back(columns[j], 1);
@@ -50,9 +61,7 @@ SmoResult BlockSolver<T>::solve(const KernelRows<T>& K, const std::int64_t* slot
                                 const BoxProblem& problem, double* b, double* g, double tol,
                                 std::int64_t max_iterations, const Poll& poll) {
     check(K, slots, count);
-    for (std::int64_t i = 0; i < count; ++i)
-        if (columns[i] < 0 || columns[i] >= K.columns)
-            throw std::invalid_argument("smo: a column must exist.");
+    check_columns(K, columns, count);
     if (kept < 0 || kept > count || kept > square_.size)
         throw std::invalid_argument("smo: no more can be kept than there was.");
     if (count == 0) return {Ended::converged, 0, 0.0};
@@ -100,20 +109,29 @@ SmoResult BlockSolver<T>::solve(const KernelRows<T>& K, const std::int64_t* slot
 
 template <class T>
 void add_rows(const KernelRows<T>& K, const std::int64_t* slots, const double* weights,
-              std::int64_t count, double* g) {
+              std::int64_t count, const std::int64_t* columns, std::int64_t size, double* g) {
     check(K, slots, count);
-    constexpr std::int64_t together = 2048;
-    parallel_for((K.columns + together - 1) / together,
-                 [&](std::int64_t task, int) {
-                     const std::int64_t from = task * together;
-                     std::vector<const T*> own;
-                     own.reserve(static_cast<std::size_t>(count));
-                     for (std::int64_t r = 0; r < count; ++r)
-                         own.push_back(K.values + slots[r] * K.columns + from);
-                     kernels<T>().add_rows(std::min(together, K.columns - from), own.data(),
-                                           weights, count, g + from);
-                 },
-                 nullptr);
+    check_columns(K, columns, size);
+    const auto runs = runs_of(columns, size, 2048);
+    std::vector<std::int64_t> starts;
+    for (std::int64_t at = 0; const auto& run : runs) {
+        starts.push_back(at);
+        at += run.second;
+    }
+    const auto add = [&](std::int64_t task, int) {
+        const auto [from, length] = runs[static_cast<std::size_t>(task)];
+        std::vector<const T*> own;
+        own.reserve(static_cast<std::size_t>(count));
+        for (std::int64_t r = 0; r < count; ++r)
+            own.push_back(K.values + slots[r] * K.columns + from);
+        kernels<T>().add_rows(length, own.data(), weights, count,
+                              g + starts[static_cast<std::size_t>(task)]);
+    };
+    const auto tasks = static_cast<std::int64_t>(runs.size());
+    if (count * size <= few_entries)
+        for (std::int64_t task = 0; task < tasks; ++task) add(task, 0);
+    else
+        parallel_for(tasks, add, nullptr);
 }
 
 template struct Square<float>;
@@ -121,8 +139,8 @@ template struct Square<double>;
 template class BlockSolver<float>;
 template class BlockSolver<double>;
 template void add_rows(const KernelRows<float>&, const std::int64_t*, const double*, std::int64_t,
-                       double*);
+                       const std::int64_t*, std::int64_t, double*);
 template void add_rows(const KernelRows<double>&, const std::int64_t*, const double*, std::int64_t,
-                       double*);
+                       const std::int64_t*, std::int64_t, double*);
 
 }  // namespace mercer

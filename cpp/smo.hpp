@@ -64,9 +64,9 @@ private:
     Square<T> square_, next_;  // two, so that their memory is used again
 };
 
-// g += sum_r weights[r] K[slots[r]].
+// g += sum_r weights[r] K[slots[r]][columns], of `size` columns.
 template <class T>
 void add_rows(const KernelRows<T>& K, const std::int64_t* slots, const double* weights,
-              std::int64_t count, double* g);
+              std::int64_t count, const std::int64_t* columns, std::int64_t size, double* g);
 
 }  // namespace mercer

@@ -296,4 +296,15 @@ def test_native_steps_refuse_places_that_do_not_exist():
         with pytest.raises(ValueError, match=r"smo: a (slot|column) must"):
             run(slots, columns)
     with pytest.raises(ValueError, match="slot must be one of the rows"):
-        _native.add_rows(K, np.array([3]), np.ones(1), zeros)
+        _native.add_rows(K, np.array([3]), np.ones(1), three, zeros)
+    with pytest.raises(ValueError, match="column must exist"):
+        _native.add_rows(K, np.array([2]), np.ones(1), three + 1, zeros)
+
+
+def test_rows_are_added_in_runs_of_columns():
+    K = positive(40)
+    columns = np.r_[30:40, 3:5, 9]
+    slots, weights = np.array([7, 2]), np.array([2.0, -0.5])
+    g = np.ones(len(columns))
+    _native.add_rows(K, slots, weights, columns, g)
+    assert np.allclose(g, 1 + weights @ K[np.ix_(slots, columns)], rtol=1e-14, atol=0)

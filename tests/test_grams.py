@@ -232,6 +232,14 @@ def test_dense(both):
     close(K.dense(), wanted)
 
 
+def test_numpy_takes_the_whole_matrix(both):
+    K, wanted = both
+    close(np.asarray(K), wanted)
+    assert np.asarray(K, dtype=np.float32).dtype == np.float32
+    with pytest.raises(ValueError, match="only by a copy"):
+        np.array(K, copy=False)
+
+
 def test_dense_into_an_array(both):
     K, wanted = both
     room = np.full(wanted.shape, np.nan)

@@ -380,7 +380,7 @@ def test_scores_left_out_are_near_those_of_machines_that_have_not_seen_the_point
         rows = DenseRows(np.ascontiguousarray(K[np.ix_(keep, keep)]))
         problem = classification(y[keep], np.full(len(keep), C), offset)
         found = BoxSolver(rows, 1e-10, 10**9, Monitor()).solve(problem)
-        return rows, problem, read_classification(problem, found, 1e-10)
+        return rows, problem, read_classification(problem, found)
 
     rows, problem, machine = solved(np.arange(N))
     near = leave_one_out(rows, problem, machine, np.random.default_rng(0))

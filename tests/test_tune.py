@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 
-from mercer import SVC, SVR, InputError, tune
+from mercer import SVC, SVR, InputError, gram, tune
 from mercer.kernels import Gaussian, Spectrum
 from mercer.selection import tuning
 
@@ -42,6 +42,23 @@ def test_two_classes_on_one_matrix_score_as_refitted_machines(scoring, options):
     assert found.model.score(X, labels) == wanted.best_estimator_.score(X, labels)
 
 
+@pytest.mark.parametrize("scores", [False, True])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"multiclass": "ovr"}, {"break_ties": False}, {"decision_function_shape": "ovo"}],
+    ids=str,
+)
+def test_several_classes_on_one_matrix_score_as_refitted_machines(scores, options):
+    def mean_score(model, rows, truth):  # sees the shape and the numbers of the scores
+        found = model.decision_function(rows)
+        return float(np.mean(found[np.arange(len(truth)), truth]))
+
+    model = SVC(kernel=Gaussian(1.0), tol=1e-9, **options)
+    scorer = mean_score if scores else None
+    found = tune(model, X, three, SPACE, scoring=scorer)
+    same_table(found, brute_force(model, three, scoring=scorer, cv=5))
+
+
 def test_words_as_classes():
     found = tune(SVC(kernel=Gaussian(1.0)), X, y, SPACE, cv=StratifiedKFold(3))
     same_table(found, brute_force(SVC(kernel=Gaussian(1.0)), y, cv=StratifiedKFold(3)))
@@ -65,7 +82,10 @@ def test_machines_share_a_matrix_only_where_that_changes_nothing(monkeypatch):
     assert len(shared) == 1
     tune(SVC(), X, y, {"C": [1.0]})  # gamma depends on the points of the fold
     tune(SVC(kernel=Gaussian(1.0), probability=True), X, y, {"C": [1.0]})
-    tune(SVC(kernel=Gaussian(1.0)), X, three, {"C": [1.0]})
+    tune(SVC(kernel=Gaussian(1.0)), X, y, {"C": [1.0, np.inf]})
+    rare = np.where(np.arange(90) == 7, 3, three)
+    folds = list(KFold(3).split(X))
+    tune(SVC(kernel=Gaussian(1.0)), X, rare, {"C": [1.0]}, cv=folds)
     assert len(shared) == 1
 
 
@@ -76,6 +96,15 @@ def test_other_searches_fit_one_by_one(labels):
     same_table(found, wanted)
     logistic = tune(LogisticRegression(), X, labels, {"C": [0.1, 1.0]}, cv=3)
     assert logistic.params["C"] in (0.1, 1.0)
+
+
+@pytest.mark.parametrize("labels", [three, y], ids=["three", "two"])
+@pytest.mark.parametrize("options", [{}, {"probability": True}], ids=["shared", "one by one"])
+def test_a_matrix_handed_in(labels, options):
+    K = np.asarray(gram(Gaussian(1.0), X))
+    model = SVC(kernel="precomputed", tol=1e-9, **options)
+    space = {"C": [0.1, 1.0]}
+    same_table(tune(model, K, labels, space), GridSearchCV(model, space).fit(K, labels))
 
 
 def test_objects():

@@ -125,6 +125,12 @@ class Gram(ABC):
                 out[rows.start :, rows] = band.T
         return out
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """Return the whole matrix, as NumPy asks for it."""
+        if copy is False:
+            raise ValueError("a Gram becomes an array only by a copy; leave out copy=False.")
+        return self.dense().astype(self.dtype if dtype is None else dtype, copy=False)
+
     def _room(self, out: Array) -> Array:
         fits = out.shape == self.shape and out.dtype == self.dtype and out.flags.c_contiguous
         if not fits or not out.flags.writeable:

@@ -88,7 +88,7 @@ class SupportVectorEstimator(KernelEstimator):
             bound = checks.number(who, "C", C, above=0)
         if weight is None:
             return np.full(n, bound)
-        return np.where(weight > 0, bound * np.where(weight > 0, weight, 1.0), 0.0)
+        return np.multiply(bound, weight, out=np.zeros(n), where=weight > 0)
 
     def _share(self, name: str) -> float:
         """Return a parameter between 0 and 1."""
@@ -137,13 +137,12 @@ class SupportVectorEstimator(KernelEstimator):
         start: when the work began. unseen: note the scores that points would get from machines that
         have not seen them.
         """
+        machines, random = [], np.random.default_rng(self._seed()) if unseen else None
         with limited_threads(self.n_jobs, type(self).__name__):
-            machines = [shop.solve(task) for task in tasks]
+            for task in tasks:
+                machine = shop.solve(task)
+                machines.append(machine if random is None else shop.unseen(task, machine, random))
             self._certify(machines, shop, time.monotonic() - start)
-            if unseen:
-                random = np.random.default_rng(self._seed())
-                pairs = zip(tasks, machines, strict=True)
-                machines = [shop.unseen(task, machine, random) for task, machine in pairs]
         return machines
 
     def _certify(self, machines: list[Machine], shop: MachineShop, seconds: float) -> None:

@@ -155,8 +155,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
             everything = [slice(0, len(self.support_))]
             found = self._products(X, everything, [self.dual_coef_.T])[0]
             return np.asarray(found + self.intercept_)
-        stops = np.cumsum(self.n_support_)
-        groups = [slice(int(s - c), int(s)) for s, c in zip(stops, self.n_support_, strict=True)]
+        groups = self._support_of_classes()
         used = [c for c in range(k) if self.n_support_[c]] or [0]
         coefficients = [self.dual_coef_[:, groups[c]].T for c in used]
         products = self._products(X, [groups[c] for c in used], coefficients)
@@ -168,12 +167,16 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         ]
         return np.asarray(np.column_stack(columns) + self.intercept_)
 
+    def _support_of_classes(self) -> list[slice]:
+        """Return where the support vectors of each class stand among all."""
+        stops = np.cumsum(self.n_support_)
+        return [slice(int(s - c), int(s)) for s, c in zip(stops, self.n_support_, strict=True)]
+
     def _weights_of(self, vectors: Any) -> Any:
         if len(self.classes_) == 2 or not self._by_pairs:
             return super()._weights_of(vectors)
-        stops = np.cumsum(self.n_support_)
-        parts = [slice(s - c, s) for s, c in zip(stops, self.n_support_, strict=True)]
-        of_class = [self.dual_coef_[:, part] @ vectors[part] for part in parts]
+        groups = self._support_of_classes()
+        of_class = [self.dual_coef_[:, group] @ vectors[group] for group in groups]
         rows = [of_class[a][b - 1] + of_class[b][a] for a, b in self._pairs()]
         return np.vstack([np.asarray(row).reshape(1, -1) for row in rows])
 
@@ -219,7 +222,10 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         decision_function_shape "ovr" has one column a class, largest for the one predicted; "ovo"
         has those of the machines, (0, 1), (0, 2), …, positive for the first class of the two.
         """
-        scores = self._machine_scores(X)
+        return self._shaped(self._machine_scores(X))
+
+    def _shaped(self, scores: Array) -> Array:
+        """Return the scores of the machines in the shape that was asked for."""
         if len(self.classes_) == 2:
             return np.asarray(scores[:, 0])
         if self.decision_function_shape == "ovo" and self._by_pairs:

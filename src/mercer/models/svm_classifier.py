@@ -103,7 +103,7 @@ class SVC(SupportVectorClassifier):
                 raise InputError(sentence("SVC", must, "C=inf", "Use a large C, such as 1e6."))
             return Task(groups, hard_margin(y, bounds > 0), read_hard_margin, relative=True)
         problem = classification(y, bounds, bool(self.fit_intercept))
-        return Task(groups, problem, partial(read_classification, tol=self.tol))
+        return Task(groups, problem, read_classification)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the machines."""

@@ -40,6 +40,10 @@ class SharedRows:
         reach: float = 1.0,
     ) -> None:
         self.parts = parts
+        stops = np.cumsum([len(part) for part in parts])
+        self._spans = [
+            np.arange(stop - len(part), stop) for stop, part in zip(stops, parts, strict=True)
+        ]
         self.limit = limit_in_bytes(who, limit)
         n = len(prepared)
         precise = n <= DENSE or tol < PRECISE or ROUNDING * reach >= tol
@@ -99,9 +103,7 @@ class SharedRows:
         size = sum(len(self.parts[group]) for group in groups)
         made: KernelRows
         if self.dense is not None:
-            starts = np.cumsum([0, *(len(part) for part in self.parts)])
-            spans = [np.arange(starts[group], starts[group + 1]) for group in groups]
-            made = DenseRows(self.dense, None if len(self.parts) == 1 else np.concatenate(spans))
+            made = DenseRows(self.dense, np.concatenate([self._spans[group] for group in groups]))
         elif len(self.parts) == 1:
             made = self._store(self.gram.fill_rows, size, self._room)
         else:

@@ -42,13 +42,21 @@ class HeldOutNumbers(RegressorMixin, HeldOut):  # type: ignore[misc]
 
 
 class HeldOutClasses(ClassifierMixin, HeldOut):  # type: ignore[misc]
-    """Known scores of classes; decide: scores to classes; chances: scores to probabilities."""
+    """Known scores of classes.
+
+    decide: scores to classes; chances: scores to probabilities; shape: scores to those shown.
+    """
 
     def __init__(
-        self, values: Any = None, classes: Any = None, decide: Any = None, chances: Any = None
+        self,
+        values: Any = None,
+        classes: Any = None,
+        decide: Any = None,
+        chances: Any = None,
+        shape: Any = np.asarray,
     ) -> None:
         super().__init__(values)
-        self.classes, self.decide, self.chances = classes, decide, chances
+        self.classes, self.decide, self.chances, self.shape = classes, decide, chances, shape
 
     @property
     def classes_(self) -> Any:
@@ -57,7 +65,7 @@ class HeldOutClasses(ClassifierMixin, HeldOut):  # type: ignore[misc]
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores of the rows."""
-        return np.asarray(self.values[X])
+        return np.asarray(self.shape(self.values[X]))
 
     def predict(self, X: Any) -> Array:
         """Return the classes of the rows."""
@@ -157,18 +165,23 @@ def best(candidates: Sequence[Candidate], tolerance: float = 0.0) -> int:
     return int(min(equal, key=lambda position: candidates[int(position)].error))
 
 
+def ranks(means: Array) -> Array:
+    """Return the place of each mean score, 1 for the highest; equal ones share it, NaN is last."""
+    places = np.unique(np.where(np.isnan(means), np.inf, -means), return_inverse=True)[1]
+    before = np.concatenate([[0], np.cumsum(np.bincount(places))])[:-1]
+    return np.asarray(before[places] + 1)
+
+
 def results(candidates: Sequence[Candidate]) -> dict[str, Any]:
     """Return the table of a search, with scikit-learn's names of columns."""
     means = np.array([c.mean for c in candidates])
-    order = np.unique(-means, return_inverse=True)
-    ranks = np.concatenate([[0], np.cumsum(np.bincount(order[1]))])[:-1][order[1]] + 1
     table: dict[str, Any] = {
         "param_kernel": [c.kernel for c in candidates],
         "param_alpha": np.array([c.alpha for c in candidates]),
         "params": [{"kernel": c.kernel, "alpha": c.alpha} for c in candidates],
         "mean_test_score": means,
         "std_test_score": np.array([np.std(c.scores) for c in candidates]),
-        "rank_test_score": ranks,
+        "rank_test_score": ranks(means),
         "mean_squared_error": np.array([c.error for c in candidates]),
     }
     for fold in range(len(candidates[0].scores)):

@@ -5,22 +5,24 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid, check_cv
-from sklearn.utils import _safe_indexing
+from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples
 
 from .. import checks
 from ..checks import Array, InputError, KernelError, sentence
 from ..grams import threads
+from ..inputs import GramRows
 from ..models.svm_classifier import SVC
 from ..models.svm_regressor import SVR
-from .held_out import HeldOut, HeldOutClasses, HeldOutNumbers
+from ..models.svm_shop import Task
+from .held_out import HeldOut, HeldOutClasses, HeldOutNumbers, ranks
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,8 @@ def tune(
 ) -> Tuned:
     """Return the estimator with the parameters that score best in cross-validation.
 
-    `SVC` of two classes and `SVR` are found from one C to the next on one kernel matrix for all
-    folds: points held out are variables that stay 0, and get their scores with the others.
+    `SVC` and `SVR` are found from one C to the next on one kernel matrix for all folds and pairs of
+    classes: points held out are variables that stay 0, and get their scores with the others.
 
     Parameters
     ----------
@@ -113,11 +115,9 @@ def _folds(cv: Any, y: Any, estimator: Any, seed: Any, X: Any) -> list[tuple[Arr
 def _table(candidates: list[dict[str, Any]], scores: list[Array]) -> dict[str, Any]:
     """Return the scores with scikit-learn's names of columns."""
     means = np.array([score.mean() for score in scores])
-    places = np.unique(np.where(np.isnan(means), np.inf, -means), return_inverse=True)[1]
-    before = np.concatenate([[0], np.cumsum(np.bincount(places))])[:-1]
     table: dict[str, Any] = {"params": candidates, "mean_test_score": means}
     table["std_test_score"] = np.array([score.std() for score in scores])
-    table["rank_test_score"] = before[places] + 1
+    table["rank_test_score"] = ranks(means)
     for name in candidates[0]:
         table[f"param_{name}"] = [candidate[name] for candidate in candidates]
     for fold in range(len(scores[0])):
@@ -141,7 +141,7 @@ class _Search:
             groups.setdefault(repr(sorted(others.items(), key=str)), []).append(position)
         for positions in groups.values():
             some = [candidates[position] for position in positions]
-            if self._shares(some[0]):
+            if self._shares(some):
                 for position, scores in zip(positions, self._on_one_matrix(some), strict=True):
                     yield position, scores
             else:
@@ -152,25 +152,27 @@ class _Search:
         scores = []
         for train, test in self.folds:
             model = clone(self.estimator).set_params(**candidate)
-            model.fit(_safe_indexing(self.X, train), _safe_indexing(self.y, train))
+            model.fit(*_safe_split(model, self.X, self.y, train))
             scorer = check_scoring(model, self.scoring)
-            scores.append(scorer(model, _safe_indexing(self.X, test), _safe_indexing(self.y, test)))
+            scores.append(scorer(model, *_safe_split(model, self.X, self.y, test, train)))
         return np.array(scores, dtype=np.float64)
 
-    def _shares(self, candidate: dict[str, Any]) -> bool:
-        """Return whether the candidates that differ in C have one machine on one matrix."""
-        model = clone(self.estimator).set_params(**candidate)
-        if type(model) is SVR:
-            labels = True
-        else:
-            labels = type(model) is SVC and len(np.unique(np.asarray(self.y))) == 2
-        if not labels or getattr(model, "probability", False):
+    def _shares(self, candidates: list[dict[str, Any]]) -> bool:
+        """Return whether the candidates, which differ in C, can be found on one matrix."""
+        models = [clone(self.estimator).set_params(**candidate) for candidate in candidates]
+        model = models[0]
+        if type(model) not in (SVC, SVR) or getattr(model, "probability", False):
             return False
         try:
             model._kernel().require_resolved()  # else it depends on the points of the fold
         except KernelError:
             return False
-        return bool(np.isfinite(model.C))
+        if type(model) is SVC:
+            labels = np.asarray(self.y)
+            count = len(np.unique(labels))
+            if any(len(np.unique(labels[train])) < count for train, _ in self.folds):
+                return False
+        return bool(np.isfinite([one.C for one in models]).all())
 
     def _on_one_matrix(self, candidates: list[dict[str, Any]]) -> list[Array]:
         """Return the scores of candidates that differ in C; folds go side by side."""
@@ -188,54 +190,77 @@ class _Search:
         """Write the scores of some folds, from the smallest C to the largest."""
         models = [clone(model) for model in models]
         fitting = _Fitting(models[0], self.X, self.y)
+        place_of = np.argsort(fitting.order)
         order = np.argsort([model.C for model in models], kind="stable")
         for fold in folds:
-            train, test = self.folds[fold]
+            train, test = (place_of[rows] for rows in self.folds[fold])
             before = None
             for place in order:
-                values, before = fitting.values(models[place], train, before)
-                known = fitting.known(values)
+                known, before = fitting.known(models[place], train, before)
                 scorer = check_scoring(known, self.scoring)
                 scores[place, fold] = scorer(known, test, fitting.truth[test])
 
 
 class _Fitting:
-    """Machines on some of the points, that give all points their scores."""
+    """Machines on some of the points, that give all points their scores.
+
+    order: of the points; those of a class follow one another, so that what a machine reads of K
+    does too. truth: what is to be predicted, in that order.
+    """
 
     def __init__(self, model: Any, X: Any, y: Any) -> None:
         self.regression = isinstance(model, SVR)
         if self.regression:
             self.points = model._check_fit(X)
-            self.truth = model._check_targets(y, len(self.points))[0][:, 0]
+            self.truth = model._numbers(y, len(self.points))
+            self.order = np.arange(len(self.points))
         else:
-            self.data = model._labelled(X, y, None)
-            self.points, self.classes = self.data.points, model.classes_
-            self.truth = self.classes[self.data.codes]
+            data = model._labelled(X, y, None)
+            self.order = np.argsort(data.codes, kind="stable")
+            if isinstance(data.points, GramRows):  # to order its columns too would copy it
+                self.order = np.arange(len(data.codes))
+            self.points, self.codes = data.points.take(self.order), data.codes[self.order]
+            self.classes, self.by_pairs = model.classes_, model._by_pairs
+            self.truth = self.classes[self.codes]
         self.shop = model._shop(self.points, None, [np.arange(len(self.points))])
 
-    def values(self, model: Any, train: Array, before: Any) -> tuple[Array, Any]:
-        """Return f of all points; before: C and the solution for a smaller one."""
-        n = len(self.points)
-        weights = np.zeros(n)
+    def known(self, model: Any, train: Array, before: Any) -> tuple[HeldOut, Any]:
+        """Return an estimator that has f of all points by their numbers, and what it came from.
+
+        before: that of a smaller C.
+        """
+        weights = np.zeros(len(self.points))
         if self.regression:
             weights[train] = 1.0
-            task = model._task(self.truth, weights)
+            tasks = [model._task(self.truth, weights)]
         else:
-            model.classes_ = self.classes
-            weights[train] = model._weights(self.data.codes[train], None)[1]
-            model._by_pairs = True
-            task = model._tasks(replace(self.data, weights=weights))[0]
+            model.classes_, model._by_pairs = self.classes, self.by_pairs
+            weights[train] = model._weights(self.codes[train], None)[1]
+            tasks = self._tasks(model, weights)
         if before is not None:
             C, found = before
-            task = task.after(found, model.C / C)
-        machine = self.shop.solve(task)
-        return machine.scores, (model.C, machine.solution)
+            pairs = zip(tasks, found, strict=True)
+            tasks = [task.after(solution, model.C / C) for task, solution in pairs]
+        machines = [self.shop.solve(task) for task in tasks]
+        scores = np.column_stack([machine.scores for machine in machines])
+        return self._estimator(model, scores), (model.C, [m.solution for m in machines])
 
-    def known(self, values: Array) -> HeldOut:
-        """Return an estimator that has these values for points by their numbers."""
+    def _tasks(self, model: Any, weights: Array) -> list[Task]:
+        """Return the machines on all points; those of other classes than two stay 0."""
+        k, members = len(self.classes), [self.codes == c for c in range(len(self.classes))]
+        if k == 2:
+            chosen = [(members[1], weights)]
+        elif self.by_pairs:
+            chosen = [(members[a], weights * (members[a] | members[b])) for a, b in model._pairs()]
+        else:
+            chosen = [(member, weights) for member in members]
+        return [model._task((0,), np.where(m, 1.0, -1.0), weight) for m, weight in chosen]
+
+    def _estimator(self, model: Any, scores: Array) -> HeldOut:
         if self.regression:
-            return HeldOutNumbers(values)
-        return HeldOutClasses(values, self.classes, self._decide)
+            return HeldOutNumbers(scores[:, 0])
 
-    def _decide(self, scores: Array) -> Array:
-        return np.asarray(self.classes[(scores > 0).astype(int)])
+        def decide(some: Array) -> Array:
+            return np.asarray(self.classes[model._winners(some)])
+
+        return HeldOutClasses(scores, self.classes, decide, shape=model._shaped)

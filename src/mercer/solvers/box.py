@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -44,12 +45,13 @@ class BoxSolver:
         try:
             if g is None:
                 slopes = self._gradient(problem, b)
-            whole = len(b) <= min(WHOLE, self.rows.room)
-            run = self._whole if whole else self._blocks
-            status = run(problem, b, slopes)
+            moving = np.flatnonzero(problem.lower < problem.upper)
+            if len(moving) <= min(WHOLE, self.rows.room):
+                status, violation = self._whole(problem, b, slopes, moving)
+            else:
+                status, violation = self._blocks(problem, b, slopes)
         except Stopped as stop:
-            status = stop.reason
-        violation = problem.violation(b, slopes)
+            status, violation = stop.reason, problem.violation(b, slopes)
         if violation <= self.tol and status != "unbounded" and self.iterations:
             status = "converged"
         objective = problem.objective(b, slopes)
@@ -102,14 +104,20 @@ class BoxSolver:
         b[chosen] = part
         return ended, change, slope
 
-    def _whole(self, problem: BoxProblem, b: Array, g: Array) -> str:
-        """Solve all variables at once, to the last digits where that can be done."""
-        everything = np.arange(len(b))
-        slots = self.rows.fetch(everything)
+    def _whole(self, problem: BoxProblem, b: Array, g: Array, moving: Array) -> tuple[str, float]:
+        """Solve all variables that can move at once, to the last digits where that can be done.
+
+        Returns how that ended and the violation.
+        """
+        slots = self.rows.fetch(moving)
         tol, lowest = self.tol, np.inf
         for turn in range(ROUNDS):
-            kept, most = (len(b), MORE * len(b)) if turn else (0, self.max_iter)
-            ended, _, g[:] = self._step(problem, b, g, everything, slots, tol, kept, most)
+            kept, most = (len(moving), MORE * len(moving)) if turn else (0, self.max_iter)
+            ended, change, slopes = self._step(problem, b, g, moving, slots, tol, kept, most)
+            if len(moving) < len(b):
+                moved = np.flatnonzero(change)
+                self.rows.add(slots[moved], change[moved], g)
+            g[moving] = slopes
             if ended == "converged" or (turn and ended == "iterations"):
                 polish(self.rows, problem, b, g)
                 if turn:  # many small steps: sum anew
@@ -122,7 +130,7 @@ class BoxSolver:
                 break
             tol, lowest = min(tol, violation) / 2, min(objective, lowest)
         self.monitor.poll()
-        return self._status(violation, ended)
+        return self._status(violation, ended), violation
 
     def _status(self, violation: float, ended: str) -> str:
         if ended == "unbounded":
@@ -131,7 +139,8 @@ class BoxSolver:
             return "converged"
         return "iteration limit" if self.iterations >= self.max_iter else "stagnated"
 
-    def _blocks(self, problem: BoxProblem, b: Array, g: Array) -> str:
+    def _blocks(self, problem: BoxProblem, b: Array, g: Array) -> tuple[str, float]:
+        """Solve blocks of variables in turn; return how that ended and the violation."""
         size = min(max(SMALL, len(b) // SHARE), BLOCK, self.rows.room)
         kept = np.zeros(0, dtype=np.int64)
         drift = 0.0  # what rounding may have added to g
@@ -140,12 +149,12 @@ class BoxSolver:
         while True:
             if violation <= self.tol:
                 if drift <= 0.01 * self.tol:
-                    return "converged"
+                    return "converged", violation
                 g[:], drift = self._gradient(problem, b), 0.0
                 violation = problem.violation(b, g)
                 continue
             if self.iterations >= self.max_iter:
-                return self._status(violation, "iterations")
+                return self._status(violation, "iterations"), violation
             fresh = self._choose(problem, b, g, kept, size)
             chosen, old = np.concatenate([fresh, kept]), len(kept)
             kept = chosen[: size - size // 3]
@@ -156,19 +165,19 @@ class BoxSolver:
             self.rows.add(slots[moved], change[moved], g)
             largest = np.abs(self.rows.values[slots, self.rows.columns(chosen)]).max()
             drift += ROUNDING * float(np.abs(change).sum() * largest)
-            if ended == "unbounded":
-                return ended
             stale = 0 if len(moved) else stale + 1
             if stale > 2:
                 g[:] = self._gradient(problem, b)
-                return self._status(problem.violation(b, g), ended)
             violation = problem.violation(b, g)
+            if ended == "unbounded" or stale > 2:
+                return self._status(violation, ended), violation
             self._report(violation, first)
 
     def _report(self, violation: float, first: float) -> None:
-        span = np.log(max(first, self.tol) / self.tol)
-        done = 1 - np.log(max(violation, self.tol) / self.tol) / span if span > 0 else 1.0
-        record: dict[str, Any] = {"stage": "SVM", "fraction": float(np.clip(done, 0, 1))}
+        span = math.log(max(first, self.tol) / self.tol)
+        left = math.log(max(violation, self.tol) / self.tol)
+        done = max(0.0, 1 - left / span) if span > 0 else 1.0
+        record: dict[str, Any] = {"stage": "SVM", "fraction": done}
         self.monitor.iteration(record | {"iterations": self.iterations, "violation": violation})
 
     def _choose(self, problem: BoxProblem, b: Array, g: Array, kept: Array, size: int) -> Array:

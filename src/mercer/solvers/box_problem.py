@@ -26,11 +26,15 @@ class BoxProblem:
     split: bool = False
 
     def slopes(self, b: Array) -> tuple[Array, Array]:
-        """Return what the kink adds to the slope upwards and downwards, infinite at a bound."""
-        up = np.where(b >= 0, self.kink, -self.kink)
-        down = np.where(b > 0, self.kink, -self.kink)
-        up[b >= self.upper] = np.inf
-        down[b <= self.lower] = -np.inf
+        """Return what the kink adds to the slope upwards and downwards, infinite at a bound.
+
+        The two are the same for a variable that is free to move both ways along one slope.
+        """
+        up = np.where(b >= self.upper, np.inf, 0.0)
+        down = np.where(b <= self.lower, -np.inf, 0.0)
+        if self.kink:
+            up += np.where(b >= 0, self.kink, -self.kink)
+            down += np.where(b > 0, self.kink, -self.kink)
         return up, down
 
     def sides(self, b: Array) -> list[tuple[Array, Array]]:
@@ -47,17 +51,11 @@ class BoxProblem:
         """Return by how much b misses the conditions of an optimum; g = K b + linear."""
         up, down = self.slopes(b)
         rising, falling = g + up, g + down
+        if self.offset and not self.split:
+            return _gap(rising, falling)
         if self.offset:
             return max(_gap(rising[u], falling[d]) for u, d in self.sides(b))
         return max(0.0, float((-rising).max(initial=0.0)), float(falling.max(initial=0.0)))
-
-    def room_up(self, b: Array) -> Array:
-        """Return how far each variable may rise until its bound or 0."""
-        return np.where(b < 0, -b, self.upper - b)
-
-    def room_down(self, b: Array) -> Array:
-        """Return how far each variable may fall until its bound or 0."""
-        return np.where(b > 0, b, b - self.lower)
 
     def objective(self, b: Array, g: Array) -> float:
         """Return the value at b; g = K b + linear."""

@@ -102,8 +102,9 @@ def levels(problem: BoxProblem, found: BoxSolution) -> list[float]:
     shared = []
     for rises, falls in problem.sides(found.b):
         free = rises & falls & (up == down)
-        if free.any():
-            shared.append(float(np.mean(found.g[free] + up[free])))
+        count = np.count_nonzero(free)
+        if count:
+            shared.append(float((found.g[free] + up[free]).sum() / count))
             continue
         low = (found.g + up)[rises].min(initial=np.inf)
         high = (found.g + down)[falls].max(initial=-np.inf)
@@ -133,25 +134,18 @@ def _machine(
     )
 
 
-def _weighed(bounds: Array, slack: Array, tol: float) -> Array:
-    """Return C_i slack_i; what is within tol of nothing costs nothing even where C is infinite."""
-    with np.errstate(invalid="ignore"):
-        return np.where(np.isinf(bounds) & (slack <= tol), 0.0, bounds * slack)
-
-
-def read_classification(problem: BoxProblem, found: BoxSolution, tol: float) -> Machine:
+def read_classification(problem: BoxProblem, found: BoxSolution) -> Machine:
     """Return the machine of `classification`."""
     y = -problem.linear
     offset = -levels(problem, found)[0] if problem.offset else 0.0
     bounds = np.maximum(problem.upper, -problem.lower)
     slack = np.maximum(0.0, 1 - y * (found.g + y + offset))
-    losses = _weighed(bounds, slack, tol)
     return _machine(
         problem,
         found,
         offset,
         1.0,
-        losses,
+        bounds * slack,
         dual=-found.objective,
         parameter=float(bounds.max()),
         wrong=int((slack >= 1).sum()),

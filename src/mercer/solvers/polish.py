@@ -20,51 +20,53 @@ def polish(rows: KernelRows, problem: BoxProblem, b: Array, g: Array) -> bool:
     Solves: K_FF d + E m = -(slopes of F), E' d = 0, with E the sums that are given. A variable that
     reaches a bound on the way stays there. Returns whether the end was reached; b never gets worse.
     """
-    everything = np.arange(len(b))
-    places, columns = rows.fetch(everything), rows.columns(everything)
     for _ in range(MOVES):
         up, down = problem.slopes(b)
-        between = (up == down) & np.isfinite(up)
+        between = up == down
         free = np.flatnonzero(between & (b != 0) if problem.split else between)
-        if not 0 < len(free) <= MOST:
+        if not 0 < len(free) <= min(MOST, rows.room):
             return len(free) == 0
         slope = g[free] + up[free]
-        change = _direction(
-            rows.values[np.ix_(places[free], columns[free])], problem, b, free, slope
-        )
+        places = rows.fetch(free)
+        K = rows.values[places[:, None], rows.columns(free)]
+        change = _direction(K, problem, b[free], slope)
         if change is None or not float(change @ slope) <= 0:
             return False
-        room = np.where(change > 0, problem.room_up(b)[free], problem.room_down(b)[free])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            part = np.where(change != 0, room / np.abs(change), np.inf)
-        whole = min(1.0, float(part.min()))
-        before = b[free]
-        after = before + whole * change
-        stops = part <= whole
-        rises = change > 0
-        limit = np.where(
-            rises,
-            np.where(before < 0, 0.0, problem.upper[free]),
-            np.where(before > 0, 0.0, problem.lower[free]),
-        )
-        b[free] = np.where(stops & (whole < 1), limit, after)
-        rows.add(places[free], b[free] - before, g)
-        if whole == 1.0:
+        whole, b[free], moved = _move(problem, b[free], free, change)
+        rows.add(places, moved, g)
+        if whole:
             return True
     return False
 
 
-def _direction(K: Array, problem: BoxProblem, b: Array, free: Array, slope: Array) -> Array | None:
-    sums = [(rises | falls)[free] for rises, falls in problem.sides(b)] if problem.offset else []
+def _move(
+    problem: BoxProblem, before: Array, free: Array, change: Array
+) -> tuple[bool, Array, Array]:
+    """Return whether all of the change was made, until the first bound, where to, and how far."""
+    limit = np.where(
+        change > 0,
+        np.where(before < 0, 0.0, problem.upper[free]),
+        np.where(before > 0, 0.0, problem.lower[free]),
+    )
+    room, wanted = np.abs(limit - before), np.abs(change)
+    if (wanted <= room).all():
+        return True, before + change, change
+    part = np.divide(room, wanted, out=np.full(len(free), np.inf), where=wanted > 0)
+    first = part.min()
+    after = np.where(part <= first, limit, before + first * change)
+    return False, after, after - before
+
+
+def _direction(K: Array, problem: BoxProblem, b: Array, slope: Array) -> Array | None:
+    sums = [rises | falls for rises, falls in problem.sides(b)] if problem.offset else []
     sums = [one for one in sums if one.any()]
-    E = np.column_stack(sums).astype(np.float64) if sums else np.zeros((len(free), 0))
-    size = len(free) + E.shape[1]
-    A = np.zeros((size, size))
-    A[: len(free), : len(free)] = K
-    A[: len(free), len(free) :], A[len(free) :, : len(free)] = E, E.T
-    right = np.concatenate([-slope, np.zeros(E.shape[1])])
+    free, size = len(b), len(b) + len(sums)
+    A, right = np.zeros((size, size)), np.zeros(size)
+    A[:free, :free], right[:free] = K, -slope
+    for place, one in enumerate(sums, start=free):
+        A[:free, place] = A[place, :free] = one
     found = _solve(A, right)
-    return None if found is None else found[: len(free)]
+    return None if found is None else found[:free]
 
 
 def _solve(A: Array, right: Array) -> Array | None:

@@ -42,7 +42,6 @@ class DenseRows:
     def __init__(self, K: Array, points: Array | None = None) -> None:
         self.values = np.ascontiguousarray(K)
         self.points = np.arange(len(K), dtype=np.int64) if points is None else points
-        self.whole = points is None
         self.room = len(self.points)
         self.computed = self.reused = 0
 
@@ -54,10 +53,7 @@ class DenseRows:
         return self.points[chosen]
 
     def add(self, places: Array, weights: Array, g: Array) -> None:
-        if self.whole:
-            _native.add_rows(self.values, places, weights, g)
-        else:
-            g += weights @ self.values[np.ix_(places, self.points)]
+        _native.add_rows(self.values, places, weights, self.points, g)
 
 
 class RowStore:
@@ -83,6 +79,7 @@ class RowStore:
             if buffer is None
             else buffer[: self.room * width].reshape(self.room, width)
         )
+        self.everything = np.arange(width, dtype=np.int64)
         self.places = np.full(size, -1, dtype=np.int64)
         self.owner = np.full(self.room, -1, dtype=np.int64)
         self.used = np.zeros(self.room, dtype=np.int64)
@@ -104,7 +101,7 @@ class RowStore:
         return chosen
 
     def add(self, places: Array, weights: Array, g: Array) -> None:
-        _native.add_rows(self.values, places, weights, g)
+        _native.add_rows(self.values, places, weights, self.everything, g)
 
     def _compute(self, missing: Array) -> None:
         free = np.arange(self.filled, min(self.filled + len(missing), self.room))
