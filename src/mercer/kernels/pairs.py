@@ -54,6 +54,7 @@ UNEQUAL = Statistic("mismatch count", _unequal)
 
 STATISTICS = (DOT, SQUARED, ABSOLUTE, MINIMUM, ROOT_RATIO, CHI2, UNEQUAL)
 
+IN_CACHE = 1 << 15  # numbers of rows that are gone through together
 DIAGONAL_BLOCK = 32  # points whose pairs a user's function is asked for at once
 
 
@@ -221,8 +222,14 @@ class Diagonal(Pairs):
         return isinstance(self.points, Matrix)
 
     def statistic(self, statistic: Statistic, weights: tuple[float, ...] | None) -> Array:
-        (X,) = matrices(self.points)
-        return statistic.of(X, X) @ column_weights(weights, X.shape[1])
+        points = as_matrix(self.points)
+        of_column = column_weights(weights, points.n_columns)
+        step = max(1, IN_CACHE // max(1, points.n_columns))
+        parts = [np.zeros(0)]
+        for start in range(0, len(points), step):
+            (X,) = matrices(points.take(slice(start, start + step)))
+            parts.append(statistic.of(X, X) @ of_column)
+        return np.concatenate(parts)
 
     def sides(self, function: Callable[[Input], Array]) -> tuple[Array, Array]:
         values = function(self.points)
