@@ -14,7 +14,8 @@ from ..monitor import Monitor
 from ..solvers import ConjugateGradients, RidgeProblem, Solution, TileCholesky
 from ..solvers.nystrom import DIRECT
 from ..solvers.ridge import shifted_bands
-from .ridge_fit import CHOLESKY_ROWS, Settings
+from .ridge_fit import CHOLESKY_ROWS
+from .spaces import Settings
 
 AT_ONCE = 256  # query points whose systems are solved together
 

@@ -20,7 +20,8 @@ from ..monitor import Monitor, to_stderr
 from ..solvers import RidgeProblem
 from .base import Certificate, KernelEstimator
 from .posterior import Posterior
-from .ridge_fit import SOLVERS, Fitted, RidgeFit, Settings
+from .ridge_fit import SOLVERS, Fitted, RidgeFit
+from .spaces import Settings
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,8 @@ import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ..checks import Array, InputError, KernelError, MemoryLimitError, bytes_text, sentence
-from ..grams import Gram, Prepared, limit_in_bytes, partial_cholesky
-from ..grams.pivots import AT_ONCE
-from ..grams.plan import HALF_MARGIN
-from ..inputs import Matrix, RowBlocks
+from ..grams import Gram, Prepared
+from ..inputs import RowBlocks
 from ..monitor import Monitor, Stopped
 from ..solvers import (
     Cholesky,
@@ -25,32 +23,15 @@ from ..solvers import (
     Solution,
 )
 from ..solvers.cholesky import TILE
-from ..solvers.nystrom import DIRECT, independent
+from ..solvers.nystrom import DIRECT
 from ..solvers.problem import unsolved
 from ..solvers.ridge import SINGLE_FROM
-from .centres import moved_to_means
+from .spaces import Settings, Spaces
 
 SOLVERS = ("auto", "primal", "cholesky", "cg", "nystrom")
 CHOLESKY_ROWS = 12_000
-RANK_WORK = 6.7  # products with K that the preconditioner may cost
-RANK_MOST = 5000
 PASS_SECONDS = 60  # of one product with K computed anew; beyond, few centres do better
 CENTRES_MOST = 10_000
-CANDIDATES = 20  # points for each centre among which the centres are chosen
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to solve, as the estimators' parameters say."""
-
-    who: str
-    solver: str
-    tol: float
-    max_iter: int
-    n_centers: int | None
-    memory_limit: Any
-    time_limit: float | None
-    seed: int
 
 
 @dataclass(frozen=True)
@@ -70,17 +51,14 @@ class Fitted:
     moved: Prepared | None = None
 
 
-class RidgeFit:
+class RidgeFit(Spaces):
     """Chooses the way, makes the Gram matrices and runs the solver."""
 
     def __init__(
         self, prepared: Prepared, problem: RidgeProblem, settings: Settings, monitor: Monitor
     ) -> None:
-        self.prepared, self.problem = prepared, problem
-        self.settings, self.monitor = settings, monitor
-        self.n, self.outputs = problem.targets.shape
-        self.limit = limit_in_bytes(settings.who, settings.memory_limit)
-        self.itemsize = prepared.view.dtype.itemsize
+        super().__init__(prepared, problem.targets.shape[1], settings, monitor)
+        self.problem = problem
 
     def run(self, leave_one_out: bool = False) -> Fitted:
         """Return the solution; `leave_one_out`: its `keep` holds the errors of points left out."""
@@ -133,23 +111,6 @@ class RidgeFit:
         bands = 2 * min(TILE, self.n) * self.n * self.itemsize
         return int(self._half_bytes() + factors + bands + self._vectors())
 
-    def _half_bytes(self) -> int:
-        """Half of K, and the points as the engine packs them."""
-        points = self.prepared.points
-        columns = points.n_columns if isinstance(points, Matrix) else 0
-        half = min(self.n, self.n // 2 + HALF_MARGIN) * self.itemsize
-        return int(self.n * (half + 8 * (columns + 8)))
-
-    def _vectors(self) -> int:
-        """What conjugate gradients keep beside K: some ten arrays of the size of the targets."""
-        return int(10 * self.n * (self.outputs + 1) * 8)
-
-    def _pass_seconds(self) -> float:
-        """A rough estimate of one product with K computed anew, on two cores."""
-        points = self.prepared.points
-        columns = points.n_columns if isinstance(points, Matrix) else 1000
-        return float(self.n**2 * (0.3 + 0.006 * columns) * 1e-9 * (self.itemsize / 4))
-
     # --- the ways ---------------------------------------------------------------------------
 
     def _by_primal(self, reason: str, leave_one_out: bool) -> Fitted:
@@ -172,14 +133,6 @@ class RidgeFit:
         found = solver.solve(K, self.problem, self.monitor)
         plan = f"Cholesky factor, K {K.plan.kind}: {reason}"
         return Fitted("cholesky", plan, found, np.arange(self.n), self._cholesky_bytes(), self.n**2)
-
-    def _whole(self, limit: int, **options: Any) -> Gram:
-        """Return K of all points, kept from the first pass on where half of it is kept."""
-        options |= {"memory_limit": max(limit, 1), "monitor": self.monitor}
-        K = self.prepared.gram(**options)
-        if K.plan.kind == "half stored":
-            K = self.prepared.gram(store="half", **options)
-        return K
 
     def _by_cg(self, reason: str, leave_one_out: bool) -> Fitted:
         rank = self._rank(self.outputs)
@@ -224,17 +177,6 @@ class RidgeFit:
             f"{self.settings.who}: conjugate gradients on {self.n} points must fit memory_limit; "
             f"they need more than {need}, the limit is {limit}. Raise it, or use solver='nystrom'."
         )
-
-    def _reserve(self, rank: int) -> int:
-        """What is needed beside K: the preconditioner, rows on their way, vectors."""
-        return int(self._vectors() + (rank + 4 * AT_ONCE) * self.n * 4 + 24 * rank * rank)
-
-    def _rank(self, columns: int) -> int:
-        """Return the rank of a preconditioner that costs a few products with `columns` columns."""
-        rank = int((RANK_WORK * self.n * max(columns, 3)) ** 0.5)
-        room = max(0.8 * self.limit - self._reserve(0), 0.0)  # what `_reserve` makes of a rank
-        fits = int(((4 * self.n) ** 2 + 96 * room) ** 0.5 - 4 * self.n) // 48
-        return int(max(1, min(rank, RANK_MOST, self.n // 4 + 1, fits)))
 
     def _stored(self, limit: int) -> tuple[Gram | None, Gram | None, str]:
         """Return K as it fits, the matrix to refine against where digits were dropped, and why."""
@@ -284,54 +226,6 @@ class RidgeFit:
         size = self.n * count
         size_in_bytes = cross.plan.bytes + own
         return Fitted("nystrom", plan, found, chosen, size_in_bytes, passes * size, few)
-
-    def _cross(self, few: Prepared, beside: int) -> Gram:
-        """Return K(points, centres), stored if it fits with what is needed beside it."""
-        room = self._room(beside, f"Nyström's method with {len(few)} centres")
-        points = self.prepared.points
-        K = few.gram(points, memory_limit=room, monitor=self.monitor)
-        if K.plan.kind == "on the fly" and room >= 3 * K.plan.bytes / K.plan.band_rows:
-            # A band is centred, whitened and widened: copies that the plan does not know.
-            K = few.gram(points, memory_limit=room // 3, monitor=self.monitor)
-        return K
-
-    def _room(self, beside: int, what: str) -> int:
-        """Return the bytes that are left for a Gram matrix, or refuse if there are none."""
-        if beside >= self.limit:
-            need, limit = bytes_text(beside), bytes_text(self.limit)
-            raise MemoryLimitError(
-                f"{self.settings.who}: {what} on {self.n} points must fit memory_limit; it needs "
-                f"more than {need}, the limit is {limit}. Raise the limit."
-            )
-        return self.limit - beside
-
-    def _centres(self, count: int) -> tuple[Array, Prepared, Array]:
-        """Choose points: well spread by pivoting where they are few, else at random.
-
-        Many rows of numbers are then moved to the mean of the points that are nearest to them, one
-        step of k-means, which makes better centres of them. Returns the points, the centres, and
-        how many points each stands for.
-        """
-        random = np.random.default_rng(self.settings.seed)
-        room = self.limit // (8 * (count + 3 * AT_ONCE))  # the factor, and rows on their way
-        candidates = min(self.n, CANDIDATES * count, max(room, count))
-        chosen = np.sort(random.choice(self.n, candidates, replace=False))
-        if count > DIRECT or count == self.n:
-            chosen = np.sort(random.permutation(chosen)[:count])
-            few = self.prepared.take(chosen)
-            return chosen, *moved_to_means(self.prepared, few, random, self.monitor)
-        K = self.prepared.take(chosen).gram(store=False, monitor=self.monitor)
-        chosen = np.sort(chosen[partial_cholesky(K, count, random).pivots])
-        return chosen, self.prepared.take(chosen), np.ones(len(chosen))
-
-    def _independent(self, few: Prepared) -> tuple[Array, Array]:
-        """Return which centres the others do not span, and the factor of their K."""
-        K = few.gram(dtype=np.float64, store=False, monitor=self.monitor).dense()
-        eps = float(np.finfo(self.prepared.view.dtype).eps)
-        kept, lower = independent(K, eps, self.monitor)
-        if len(kept) == 0:
-            raise NotPositiveDefinite
-        return kept, lower
 
     def _calibrated(self, found: Solution) -> Solution:
         """Return the solution with the errors left out of a Nyström model of the same problem."""
