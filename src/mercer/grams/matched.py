@@ -1,0 +1,92 @@
+"""k(x_i, y_i) of points that are matched one by one, exactly as the definition has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..checks import Array
+from ..inputs import GRAM, Columns, Input, Matrix
+from ..kernels.base import Kernel
+from ..kernels.pairs import (
+    DIAGONAL_BLOCK,
+    Pairs,
+    Statistic,
+    broadcast,
+    column_weights,
+    given_block,
+    items,
+    loop,
+    matrices,
+)
+
+AT_ONCE = 1 << 18  # numbers of each side that are gone through together
+
+
+@dataclass(frozen=True)
+class Matched(Pairs):
+    """The pairs (x_i, y_i) of two collections of one length."""
+
+    left: Input
+    right: Input
+
+    @property
+    def is_matrix(self) -> bool:
+        return isinstance(self.left, Matrix)
+
+    def statistic(self, statistic: Statistic, weights: tuple[float, ...] | None) -> Array:
+        X, Y = (np.ascontiguousarray(rows.T) for rows in matrices(self.left, self.right))
+        summands = statistic.of(X, Y)
+        if weights is not None:
+            summands = summands * column_weights(weights, len(X))[:, None]
+        return np.asarray(np.add.reduce(summands, axis=0))  # in the order of the definition
+
+    def sides(self, function: Callable[[Input], Array]) -> tuple[Array, Array]:
+        return function(self.left), function(self.right)
+
+    def pairwise(self, kernel: Kernel) -> Array:
+        if kernel.defines("pair"):
+            both = zip(items(self.left), items(self.right), strict=True)
+            return np.array([float(kernel.pair(x, y)) for x, y in both])
+        parts = [np.zeros(0)]
+        for left, right in _cut(self.left, self.right, DIAGONAL_BLOCK):
+            parts.append(np.diagonal(loop(kernel, left, right)))
+        return np.concatenate(parts)
+
+    def given(self) -> Array:
+        return np.diagonal(given_block(self.left, self.right))
+
+    def on(self, columns: Columns, domain: frozenset[str], who: str) -> Matched:
+        return Matched(self.left.on(columns, domain, who), self.right.on(columns, domain, who))
+
+    def of(self, phi: Callable[[Input], Input]) -> Matched:
+        return Matched(phi(self.left), phi(self.right))
+
+
+def _cut(left: Input, right: Input, size: int) -> Iterator[tuple[Input, Input]]:
+    for start in range(0, len(left), size):
+        rows = slice(start, start + size)
+        yield left.take(rows), right.take(rows)
+
+
+def matched_values(kernel: Kernel, left: Input, i: Array, right: Input, j: Array) -> Array:
+    """Return k(left_i, right_j) of the pairs (i, j), the same numbers as `kernel.formula` gives."""
+    step = 1024
+    if isinstance(left, Matrix):
+        step = max(1, AT_ONCE // max(1, left.n_columns))
+    values = np.empty(len(i))
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        for start in range(0, len(i), step):
+            part = slice(start, start + step)
+            pairs = Matched(left.take(i[part]), right.take(j[part]))
+            values[part] = broadcast(kernel.profile(pairs), (len(pairs.left),))
+    return values
+
+
+def is_rounded(kernel: Kernel) -> bool:
+    """Return whether fast blocks of K may differ from the definition: sums over columns do."""
+    if kernel.children():
+        return any(is_rounded(child) for child in kernel.children())
+    return kernel.domain != GRAM and kernel.defines("profile")
