@@ -23,9 +23,17 @@ if TYPE_CHECKING:
     from .grams import gram as gram
     from .grams import gram_family as gram_family
     from .grams import prepare as prepare
+    from .independence import hsic_test as hsic_test
+    from .independence import mmd_test as mmd_test
     from .kernels import parse as parse
     from .models import SVC as SVC
     from .models import SVR as SVR
+    from .models import KernelKMeans as KernelKMeans
+    from .models import KernelMachineClassifier as KernelMachineClassifier
+    from .models import KernelMachineRegressor as KernelMachineRegressor
+    from .models import KernelNeighborsClassifier as KernelNeighborsClassifier
+    from .models import KernelNeighborsRegressor as KernelNeighborsRegressor
+    from .models import KernelPerceptron as KernelPerceptron
     from .models import KernelPrototypeClassifier as KernelPrototypeClassifier
     from .models import KernelRidge as KernelRidge
     from .models import KernelRidgeClassifier as KernelRidgeClassifier
@@ -49,6 +57,12 @@ _HOME = {
     "FileError": "checks",
     "InputError": "checks",
     "KernelError": "checks",
+    "KernelNeighborsClassifier": "models",
+    "KernelNeighborsRegressor": "models",
+    "KernelPerceptron": "models",
+    "KernelKMeans": "models",
+    "KernelMachineClassifier": "models",
+    "KernelMachineRegressor": "models",
     "KernelPrototypeClassifier": "models",
     "KernelRidge": "models",
     "KernelRidgeCV": "models",
@@ -66,7 +80,9 @@ _HOME = {
     "enclosing_radius": "models",
     "gram": "grams",
     "gram_family": "grams",
+    "hsic_test": "independence",
     "load": "files",
+    "mmd_test": "independence",
     "num_threads": "_native",
     "parse": "kernels",
     "prepare": "grams",

@@ -1,7 +1,11 @@
 """scikit-learn estimators, thin: check, prepare, solve, store, return."""
 
 from .base import Certificate, KernelEstimator
+from .kmeans import KernelKMeans, KMeansCertificate
+from .machine import KernelMachineClassifier, KernelMachineRegressor, MachineCertificate
+from .neighbors import KernelNeighborsClassifier, KernelNeighborsRegressor
 from .paths import enclosing_radius, svm_path, vc_bound
+from .perceptron import KernelPerceptron, PerceptronCertificate
 from .prototype import KernelPrototypeClassifier, PrototypeCertificate
 from .ridge import KernelRidge, RidgeCertificate
 from .ridge_classifier import KernelRidgeClassifier
@@ -14,15 +18,24 @@ __all__ = [
     "SVC",
     "SVR",
     "Certificate",
+    "KMeansCertificate",
     "KernelEstimator",
+    "KernelKMeans",
+    "KernelMachineClassifier",
+    "KernelMachineRegressor",
+    "KernelNeighborsClassifier",
+    "KernelNeighborsRegressor",
+    "KernelPerceptron",
     "KernelPrototypeClassifier",
     "KernelRidge",
     "KernelRidgeCV",
     "KernelRidgeClassifier",
     "KernelRidgeClassifierCV",
+    "MachineCertificate",
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
+    "PerceptronCertificate",
     "PrototypeCertificate",
     "RidgeCertificate",
     "SvmCertificate",

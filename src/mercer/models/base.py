@@ -205,6 +205,25 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
         return K
 
 
+class FunctionEstimator(KernelEstimator):
+    """An estimator of f(x) + b: sums of kernels by `dual_coef_`, or of features by `coef_`."""
+
+    coef_: Array
+    dual_coef_: Array
+    intercept_: Any
+
+    def _scores(self, X: Any) -> Array:
+        """Return f(x) + b of every x, one column an output."""
+        if hasattr(self, "coef_"):
+            points = self._check_predict(X)
+            scores = np.empty((len(points), *self.coef_.shape[1:]))
+            for rows, features in self._prepared.map_bands(points):
+                scores[rows] = features @ self.coef_
+        else:
+            scores = self._cross_gram(X) @ self.dual_coef_
+        return np.asarray(scores + self.intercept_)
+
+
 def _check_gram(who: str, K: Array) -> None:
     """Refuse a training Gram that is not square or not symmetric."""
     if K.shape[0] != K.shape[1]:

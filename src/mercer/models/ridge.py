@@ -18,10 +18,10 @@ from ..inputs import Input
 from ..kernels import Kernel
 from ..monitor import Monitor, to_stderr
 from ..solvers import RidgeProblem
-from .base import Certificate, KernelEstimator
+from .base import Certificate, FunctionEstimator
 from .posterior import Posterior
 from .ridge_fit import SOLVERS, Fitted, RidgeFit
-from .spaces import Settings
+from .spaces import Settings, settings_of
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class RidgeCertificate(Certificate):
     rank: int
 
 
-class RidgeEstimator(KernelEstimator):
+class RidgeEstimator(FunctionEstimator):
     """What kernel ridge models share: parameters, the solution, the scores of new points."""
 
     alpha: Any
@@ -72,21 +72,7 @@ class RidgeEstimator(KernelEstimator):
         return found
 
     def _settings(self) -> Settings:
-        who = type(self).__name__
-        centers = self.n_centers
-        limit = self.time_limit
-        return Settings(
-            who,
-            checks.one_of(who, "solver", self.solver, SOLVERS),
-            checks.number(who, "tol", self.tol, above=0),
-            1000
-            if self.max_iter is None
-            else checks.whole(who, "max_iter", self.max_iter, least=1),
-            None if centers is None else checks.whole(who, "n_centers", centers, least=1),
-            self.memory_limit,
-            None if limit is None else checks.number(who, "time_limit", limit, above=0),
-            self._seed(),
-        )
+        return settings_of(self, SOLVERS, 1000)
 
     def _solve(
         self,
@@ -173,17 +159,6 @@ class RidgeEstimator(KernelEstimator):
             got = f"{found.residual:.2g} ({found.status}, {found.iterations} iterations)"
             text = sentence(type(self).__name__, must, got, found.advice)
             warnings.warn(text, ConvergenceWarning, stacklevel=4)
-
-    def _scores(self, X: Any) -> Array:
-        """Return f(x) + b of every x, one column an output."""
-        if hasattr(self, "coef_"):
-            points = self._check_predict(X)
-            scores = np.empty((len(points), *self.coef_.shape[1:]))
-            for rows, features in self._prepared.map_bands(points):
-                scores[rows] = features @ self.coef_
-        else:
-            scores = self._cross_gram(X) @ self.dual_coef_
-        return np.asarray(scores + self.intercept_)
 
 
 class NumberRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ignore[misc]

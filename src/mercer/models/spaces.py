@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import checks
 from ..checks import Array, MemoryLimitError, bytes_text
 from ..grams import Gram, Prepared, limit_in_bytes, partial_cholesky
 from ..grams.pivots import AT_ONCE
@@ -34,6 +35,22 @@ class Settings:
     memory_limit: Any
     time_limit: float | None
     seed: int
+
+
+def settings_of(model: Any, solvers: tuple[str, ...], iterations: int) -> Settings:
+    """Return the parameters of an estimator, checked; iterations: where max_iter is None."""
+    who = type(model).__name__
+    most, centers, limit = model.max_iter, model.n_centers, model.time_limit
+    return Settings(
+        who,
+        checks.one_of(who, "solver", model.solver, solvers),
+        checks.number(who, "tol", model.tol, above=0),
+        iterations if most is None else checks.whole(who, "max_iter", most, least=1),
+        None if centers is None else checks.whole(who, "n_centers", centers, least=1),
+        model.memory_limit,
+        None if limit is None else checks.number(who, "time_limit", limit, above=0),
+        model._seed(),
+    )
 
 
 class Spaces:

@@ -4,8 +4,11 @@ from .box import BoxSolver
 from .box_problem import BoxProblem, BoxSolution
 from .cg import LowRankPreconditioner, System, conjugate_gradients
 from .cholesky import NotPositiveDefinite, TileCholesky
+from .kmeans import Clusters, KernelMeans
+from .krylov import DenseEigen, Krylov, Spectrum
 from .linear import FeatureRidge
 from .machines import Machine
+from .newton import LossProblem, LossSolution, Newton
 from .nystrom import Nystrom
 from .path import RidgePath
 from .problem import ADVICE, RidgeProblem, Solution
@@ -19,18 +22,26 @@ __all__ = [
     "BoxSolution",
     "BoxSolver",
     "Cholesky",
+    "Clusters",
     "ConjugateGradients",
+    "DenseEigen",
     "DenseRows",
     "FeatureRidge",
+    "KernelMeans",
     "KernelRows",
+    "LossProblem",
+    "LossSolution",
+    "Krylov",
     "LowRankPreconditioner",
     "Machine",
+    "Newton",
     "NotPositiveDefinite",
     "Nystrom",
     "RidgePath",
     "RidgeProblem",
     "RowStore",
     "Solution",
+    "Spectrum",
     "System",
     "TileCholesky",
     "conjugate_gradients",

@@ -52,6 +52,11 @@ def regression(y: Array, bounds: Array, epsilon: float, offset: bool) -> BoxProb
     return BoxProblem(-y, -bounds, bounds, np.zeros(len(y)), kink=epsilon, offset=offset)
 
 
+def quantile_regression(y: Array, bounds: Array, q: float, offset: bool) -> BoxProblem:
+    """Return min 1/2 b' K b - y' b over (q - 1) C_i <= b_i <= q C_i."""
+    return BoxProblem(-y, (q - 1) * bounds, q * bounds, np.zeros(len(y)), offset=offset)
+
+
 def nu_classification(y: Array, bounds: Array, nu: float) -> BoxProblem:
     """Return min 1/2 a' Q a over 0 <= a_i <= C_i, y' a = 0, sum a = nu sum C, with b = y a."""
     lower, upper = np.where(y > 0, 0.0, -bounds), np.where(y > 0, bounds, 0.0)
@@ -160,6 +165,14 @@ def read_regression(problem: BoxProblem, found: BoxSolution) -> Machine:
     return _machine(
         problem, found, offset, 1.0, losses, dual=-found.objective, parameter=problem.kink
     )
+
+
+def read_quantile_regression(problem: BoxProblem, found: BoxSolution) -> Machine:
+    """Return the machine of `quantile_regression`."""
+    offset = -levels(problem, found)[0] if problem.offset else 0.0
+    errors = -(found.g + offset)
+    losses = np.maximum(problem.upper * errors, problem.lower * errors)
+    return _machine(problem, found, offset, 1.0, losses, dual=-found.objective, parameter=0.0)
 
 
 def read_nu_classification(problem: BoxProblem, found: BoxSolution, tol: float) -> Machine:

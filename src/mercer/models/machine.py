@@ -1,0 +1,349 @@
+"""Functions with any convex loss."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.metaestimators import available_if
+
+from .. import checks
+from ..checks import Array, InputError, sentence
+from ..grams import limited_threads
+from ..inputs import Input
+from ..losses import KINKED, OF_CLASSES, OF_NUMBERS, Logistic, Softmax, check_loss, to_loss
+from ..monitor import Monitor, to_stderr
+from ..solvers.newton import LossProblem
+from .base import Certificate, FunctionEstimator
+from .machine_fit import SOLVERS, Found, MachineFit
+from .spaces import settings_of
+
+ADVICE = {
+    "iteration limit": "Raise max_iter, or loosen tol; a larger alpha converges sooner.",
+    "time limit": "Raise time_limit, or choose solver='nystrom' for a smaller model.",
+    "cancelled": "The fit was asked to stop; fit again to finish it.",
+    "stagnated": "Rounding limits the accuracy: loosen tol, raise alpha, or hand in X as float64.",
+}
+
+
+@dataclass(frozen=True)
+class MachineCertificate(Certificate):
+    """How far a function is from the best one.
+
+    solver: the way it was found. primal: the objective. gap: it is at most this far above its
+    minimum (Fenchel duality), which is to be below `tol` times the objective; with a dual solution
+    `tol` is how far the optimality conditions may be missed. error_bound: no f(x) is further than
+    this from that of the minimum, apart from the offset, where k(x, x) is at most its largest value
+    in training. With Nyström's method all of these are about functions of its centres.
+    iterations: steps of Newton's method, or pairs of variables. products: passes over K.
+    """
+
+    solver: str
+    primal: float
+    gap: float
+    tol: float
+    error_bound: float
+    iterations: int
+    products: int
+
+
+class KernelMachine(FunctionEstimator):
+    """What machines with any loss share: parameters, the solution, the scores of new points."""
+
+    loss: Any
+    alpha: Any
+    fit_intercept: bool
+    solver: str
+    n_centers: Any
+    tol: float
+    max_iter: Any
+    time_limit: Any
+    callback: Any
+    n_jobs: Any
+    random_state: Any
+    verbose: Any
+
+    def _solve(self, points: Input, loss: Any, targets: Array, weight: Array | None) -> None:
+        """Find the function, and keep what predictions need."""
+        start, who = time.monotonic(), type(self).__name__
+        settings = settings_of(self, SOLVERS, 200)
+        alpha = checks.number(who, "alpha", self.alpha, above=0)
+        if not isinstance(loss, KINKED):
+            check_loss(who, loss, targets)
+        progress = to_stderr(who) if self.verbose else None
+        monitor = Monitor(settings.time_limit, progress, self.callback)
+        prepared = self._prepare(points, weight)
+        rows = np.arange(len(points))
+        if weight is not None and not weight.all():  # a point without weight has no say
+            rows = np.flatnonzero(weight)
+            prepared, targets, weight = prepared.take(rows), targets[rows], weight[rows]
+        weight = np.ones(len(rows)) if weight is None else weight
+        problem = LossProblem(loss, targets, weight, alpha, bool(self.fit_intercept))
+        with limited_threads(self.n_jobs, who):
+            found = MachineFit(prepared, problem, settings, monitor).run()
+            largest = float(np.sqrt(max(float(prepared.kernel.diag(prepared.points).max()), 0.0)))
+        self._prepared = prepared
+        self._store(found, rows)
+        self._certify(found, settings.tol, largest, time.monotonic() - start)
+
+    def _store(self, found: Found, rows: Array) -> None:
+        self.intercept_, self.n_iter_ = found.intercept, max(found.steps, 1)
+        if hasattr(self, "coef_"):
+            del self.coef_
+        if found.way == "primal":
+            # The map needs to know the columns of the points only, which any of them shows.
+            self.coef_ = found.t
+            self.support_ = rows
+            self._keep(np.arange(1))
+        elif found.moved is not None:
+            self.dual_coef_, self.support_ = found.t, rows[found.centres]
+            self._prepared = found.moved
+        else:
+            used = np.flatnonzero(found.t.any(axis=1))
+            used = used if len(used) else np.arange(1)  # one point shows the columns
+            self.dual_coef_, self.support_ = found.t[used], rows[used]
+            self._keep(used)
+
+    def _certify(self, found: Found, tol: float, largest: float, seconds: float) -> None:
+        self.certificate_ = MachineCertificate(
+            found.status,
+            found.plan,
+            found.entries,
+            found.bytes,
+            seconds,
+            found.way,
+            found.primal,
+            found.gap,
+            tol,
+            largest * float(np.sqrt(2 * found.gap / self.alpha)),
+            found.steps,
+            found.products,
+        )
+        if found.status != "converged":
+            must = f"the gap must reach {tol:g} of the objective"
+            got = f"{found.gap:.2g} of {found.primal:.2g} ({found.status}, {found.steps} steps)"
+            text = sentence(type(self).__name__, must, got, ADVICE.get(found.status, ""))
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+
+
+def _is_logistic(model: Any) -> bool:
+    return model.loss == "logistic" or isinstance(model.loss, Logistic)
+
+
+class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]
+    """Classes by the function of least loss.
+
+    min over f, b of sum_i w_i loss(f(x_i) + b, y_i) + alpha/2 ||f||**2 with y = -1, 1. The loss
+    "logistic" takes several classes together (softmax); others one against the rest. The lectures'
+    lambda is alpha / 2; "hinge" with alpha = 1 / C is `SVC`.
+
+    Parameters
+    ----------
+    loss : "logistic", "squared", "hinge", "squared_hinge", "smoothed_hinge", a loss of
+        `mercer.losses` such as SmoothedHinge(0.2), or any object with value, gradient and curvature
+    alpha : the penalty, above 0
+    kernel : None (Gaussian), a kernel, a scikit-learn kernel name, "precomputed" or fn(X, Y)
+    fit_intercept : whether there is an offset b that is not penalised
+    solver : "auto" chooses by loss, size and memory; "newton" (all points), "primal" (exact feature
+        map), "nystrom" (functions of `n_centers` points), "dual" (losses with a kink)
+    n_centers : of "nystrom"; None is 10 sqrt(n)
+    class_weight : None, "balanced" or a weight for each class
+    tol : the gap to reach, against the objective
+    max_iter : steps of Newton's method; None is 200
+    memory_limit : "auto", bytes or a text such as "2GB": what the fit may allocate
+    time_limit : seconds after which the best function so far is returned, with a warning
+    callback : called after each step with its record; returning True stops the fit
+    n_jobs : threads; None is all that are allowed
+    random_state : of the preconditioner and the centres; None is a fixed one
+    verbose : whether to show progress on stderr
+
+    Attributes
+    ----------
+    classes_, dual_coef_ (one row a point of `support_`, one column a machine), intercept_,
+    support_, kernel_ (resolved), n_iter_, certificate_; coef_ with a primal solution
+
+    References
+    ----------
+    Schölkopf, Smola, "Learning with kernels" (2002), chapter 4.
+    """
+
+    def __init__(
+        self,
+        loss: Any = "logistic",
+        alpha: float = 1.0,
+        *,
+        kernel: Any = None,
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        n_centers: Any = None,
+        class_weight: Any = None,
+        tol: float = 1e-6,
+        max_iter: Any = None,
+        memory_limit: Any = "auto",
+        time_limit: Any = None,
+        callback: Any = None,
+        n_jobs: Any = None,
+        random_state: Any = None,
+        verbose: Any = False,
+    ) -> None:
+        self.loss = loss
+        self.alpha = alpha
+        self.kernel = kernel
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.n_centers = n_centers
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_limit = memory_limit
+        self.time_limit = time_limit
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the function; zero weights leave points out."""
+        who = type(self).__name__
+        points = self._check_fit(X)
+        weight = checks.sample_weight(who, sample_weight, len(points))
+        self.classes_, codes = self._check_labels(y, len(points))
+        loss = to_loss(who, self.loss, OF_CLASSES)
+        if self.class_weight is not None:
+            factor = compute_sample_weight(self.class_weight, self.classes_[codes])
+            weight = factor if weight is None else weight * factor
+        self._check_classes(codes, weight)
+        members = codes[:, None] == np.arange(len(self.classes_))
+        if len(self.classes_) == 2:
+            members = members[:, 1:]
+        elif isinstance(loss, Logistic):
+            loss = Softmax()
+        targets = members.astype(float) if isinstance(loss, Softmax) else 2.0 * members - 1.0
+        self._solve(points, loss, targets, weight)
+        return self
+
+    def _check_classes(self, codes: Array, weight: Array | None) -> None:
+        if weight is None:
+            return
+        totals = np.bincount(codes, weights=weight, minlength=len(self.classes_))
+        if (totals == 0).any():
+            empty = checks.show(self.classes_[int(np.argmin(totals))])
+            raise InputError(
+                sentence(
+                    type(self).__name__,
+                    "every class must have a sample with a positive weight",
+                    f"class {empty} with weights that are all zero",
+                    "Drop the class, or give one of its samples a weight.",
+                )
+            )
+
+    def decision_function(self, X: Any) -> Array:
+        """Return f(x) + b: positive for `classes_[1]`; of more classes, one column each."""
+        scores = self._scores(X)
+        return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of each point."""
+        scores = self.decision_function(X)
+        chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[chosen])
+
+    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of every class; for the logistic loss."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        return Softmax().probabilities(scores)
+
+    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithm of the probability of every class."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack([-np.logaddexp(0, scores), -np.logaddexp(0, -scores)])
+        return np.asarray(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
+
+
+class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  # type: ignore[misc]
+    """Numbers by the function of least loss.
+
+    min over f, b of sum_i w_i loss(f(x_i) + b, y_i) + alpha/2 ||f||**2. "squared" is
+    1/2 (f - y)**2, so that it is `KernelRidge(alpha)`; "epsilon_insensitive" with alpha = 1 / C is
+    `SVR`. The lectures' lambda is alpha / 2.
+
+    Parameters
+    ----------
+    loss : "squared", "huber", "epsilon_insensitive", "quantile", "poisson" (the prediction is
+        exp(f + b)), a loss of `mercer.losses` such as Quantile(0.9), or any object with value,
+        gradient and curvature
+    alpha, kernel, fit_intercept, solver, n_centers, tol, max_iter, memory_limit, time_limit,
+    callback, n_jobs, random_state, verbose : as in `KernelMachineClassifier`
+
+    Attributes
+    ----------
+    dual_coef_, intercept_, support_, kernel_, n_iter_, certificate_; coef_ with a primal solution
+
+    References
+    ----------
+    Schölkopf, Smola, "Learning with kernels" (2002), chapter 4.
+    """
+
+    def __init__(
+        self,
+        loss: Any = "squared",
+        alpha: float = 1.0,
+        *,
+        kernel: Any = None,
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        n_centers: Any = None,
+        tol: float = 1e-6,
+        max_iter: Any = None,
+        memory_limit: Any = "auto",
+        time_limit: Any = None,
+        callback: Any = None,
+        n_jobs: Any = None,
+        random_state: Any = None,
+        verbose: Any = False,
+    ) -> None:
+        self.loss = loss
+        self.alpha = alpha
+        self.kernel = kernel
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.n_centers = n_centers
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_limit = memory_limit
+        self.time_limit = time_limit
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the function; zero weights leave points out."""
+        who = type(self).__name__
+        points = self._check_fit(X)
+        weight = checks.sample_weight(who, sample_weight, len(points))
+        targets, self._flat = self._check_targets(y, len(points))
+        loss = to_loss(who, self.loss, OF_NUMBERS)
+        if hasattr(loss, "check"):
+            loss.check(who, targets)
+        self._solve(points, loss, targets, weight)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return f(x) + b, or the mean that the loss makes of it."""
+        scores = self._scores(X)
+        mean = getattr(to_loss(type(self).__name__, self.loss, OF_NUMBERS), "mean", None)
+        found = scores if mean is None else mean(scores)
+        return np.asarray(found[:, 0] if self._flat else found)
