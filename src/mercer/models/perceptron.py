@@ -1,0 +1,316 @@
+"""The kernel perceptron: a classifier that counts its mistakes."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from .. import checks
+from ..checks import Array, InputError, sentence
+from ..grams import limited_threads
+from ..inputs import GRAM, Input, RowBlocks
+from ..inputs.blocks import concatenate
+from ..monitor import Monitor, Stopped, to_stderr
+from ..solvers.perceptron import (
+    Lesson,
+    Perceptron,
+    PerceptronSolution,
+    Votes,
+    Walk,
+    contradiction,
+)
+from ..solvers.projectron import BudgetWalk
+from .base import Certificate, KernelEstimator
+from .svm_rows import SharedRows
+
+CLOSE = 1e-3  # above it, and for many points, rows of K are kept in single precision
+
+ADVICE = {
+    "iteration limit": "Raise max_iter, take average=True, or take a kernel that separates more, "
+    "such as Gaussian with a larger gamma.",
+    "time limit": "Raise time_limit.",
+    "cancelled": "Let it run on.",
+}
+
+
+@dataclass(frozen=True)
+class PerceptronCertificate(Certificate):
+    """What the mistakes say.
+
+    status: "converged" after a pass without a mistake, else why it ended; "one pass" of
+    `partial_fit`. mistakes: of this call; by_pass: those of each pass. margin: after convergence,
+    the least y f(x) / |f| in the space of k + 1; bound: (R / margin)**2, with R**2 the largest
+    k(x, x) + 1, which no order of visits can exceed. dropped: the norms of what projections on
+    the points of the budget left out, summed. examined: scores so close to a tie that they were
+    summed anew in double precision.
+    """
+
+    mistakes: int
+    by_pass: tuple[int, ...]
+    margin: float
+    bound: float
+    dropped: float
+    examined: int
+
+
+class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
+    """Visit the points in turn; count the mistakes on each; the counts are the classifier.
+
+    With labels y = -1, 1, a visit to x_t is a mistake if y_t sum_i alpha_i y_i [k(x_i, x_t) + 1]
+    <= 0, so a tie is one; then alpha_t grows by 1. It ends after a pass without a mistake. Several
+    classes have a score each, f_c(x) = sum_i beta_ic [k(x_i, x) + 1]; it is a mistake if the class
+    of x_t is not the strict winner, and then beta_tc grows by 1 for it and falls by 1 for the best
+    other. Of two classes that is the same with f = f_1 = -f_0.
+
+    There is no sample_weight: a point either is misjudged or not, and counts are whole numbers.
+
+    Parameters
+    ----------
+    kernel : None (Gaussian), a kernel, a scikit-learn kernel name, "precomputed" or fn(X, Y)
+    max_iter : passes over the points
+    shuffle : whether each pass visits the points in a new order; else as they come
+    average : whether to take the mean of f over all visits, which is steadier where classes overlap
+    budget : how many support points there may be; a mistake on one more is projected on their span
+    memory_limit, time_limit, callback, n_jobs, random_state, verbose : as in `KernelRidge`
+
+    Attributes
+    ----------
+    classes_, kernel_ (resolved), alpha_ (n,): the mistakes on each point, mistakes_: the points in
+    the order of the mistakes, n_mistakes_, converged_, support_, dual_coef_ (1, n_support) or
+    (n_classes, n_support), intercept_, n_iter_: passes, n_samples_seen_, certificate_
+
+    References
+    ----------
+    Freund, Schapire, "Large margin classification using the perceptron algorithm" (1999);
+    Orabona, Keshet, Caputo, "Bounded kernel-based online learning" (2009), for the budget.
+    """
+
+    def __init__(
+        self,
+        kernel: Any = None,
+        *,
+        max_iter: int = 1000,
+        shuffle: bool = False,
+        average: bool = False,
+        budget: Any = None,
+        memory_limit: Any = "auto",
+        time_limit: Any = None,
+        callback: Any = None,
+        n_jobs: Any = None,
+        random_state: Any = None,
+        verbose: Any = False,
+    ) -> None:
+        self.kernel = kernel
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.average = average
+        self.budget = budget
+        self.memory_limit = memory_limit
+        self.time_limit = time_limit
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Pass over the points until a pass makes no mistake."""
+        max_iter = checks.whole(type(self).__name__, "max_iter", self.max_iter, least=1)
+        points = self._check_fit(X)
+        self.classes_, codes = self._check_labels(y, len(points))
+        self._forget()
+        lesson, found = self._learn(points, codes, max_iter)
+        if found.status != "converged":
+            self._warn(lesson, found)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Visit new points once each, in their order, and go on from what is known.
+
+        That makes the mistakes that one pass over all points so far would have made. classes: all
+        that will ever come; needed in the first call, which also settles "scale" of the kernel.
+        """
+        self._check_stream(classes)
+        fresh = not hasattr(self, "certificate_")
+        points = self._check_fit(X) if fresh else self._check_predict(X)
+        codes = self._codes(y, len(points), classes)
+        if fresh:
+            self._forget()
+        start = 0
+        for block in points.blocks() if isinstance(points, RowBlocks) else (points,):
+            lesson, found = self._learn(block, codes[start : start + len(block)], 1)
+            start += len(block)
+            if found.status not in ("converged", "iteration limit"):
+                self._warn(lesson, found)
+                break
+        return self
+
+    # --- classes of a stream ----------------------------------------------------------------
+
+    def _check_stream(self, classes: Any) -> None:
+        who = type(self).__name__
+        if self._kernel().domain == GRAM:
+            must = "partial_fit needs the points, since new ones meet former ones"
+            raise InputError(sentence(who, must, 'kernel="precomputed"', "Use fit."))
+        if classes is None and not hasattr(self, "certificate_"):
+            must = "classes must be passed on the first call to partial_fit"
+            raise InputError(sentence(who, must, "None", "Give all classes that will ever come."))
+
+    def _codes(self, y: Any, n: int, classes: Any) -> Array:
+        """Return the class numbers of new points."""
+        who = type(self).__name__
+        given = None if classes is None else np.unique(column_or_1d(classes))
+        if given is not None and not hasattr(self, "certificate_"):
+            if len(given) < 2:
+                must = "classes must name at least two classes"
+                raise InputError(sentence(who, must, f"{len(given)}"))
+            self.classes_ = given
+        elif given is not None and not np.array_equal(given, self.classes_):
+            must = f"classes must stay {checks.show(self.classes_.tolist())}"
+            raise InputError(sentence(who, must, checks.show(given.tolist())))
+        if y is None:
+            raise InputError(f"{who} requires y to be passed, but the target y is None.")
+        labels = column_or_1d(y, warn=True)
+        if len(labels) != n:
+            raise InputError(sentence(who, f"y must have {n} labels", len(labels)))
+        codes = np.searchsorted(self.classes_, labels).clip(max=len(self.classes_) - 1)
+        wrong = np.flatnonzero(self.classes_[codes] != labels)
+        if len(wrong):
+            must = f"y must hold the classes {checks.show(self.classes_.tolist())}"
+            got = f"{checks.show(labels[wrong[0]])} at index {wrong[0]}"
+            raise InputError(sentence(who, must, got))
+        return np.asarray(codes)
+
+    # --- learning ---------------------------------------------------------------------------
+
+    def _forget(self) -> None:
+        """Begin with no votes."""
+        k = len(self.classes_)
+        self._votes, self._late, self._steps = np.zeros((0, k)), np.zeros((0, k)), 0
+        self.mistakes_ = self.support_ = np.zeros(0, dtype=np.int64)
+        self.n_samples_seen_, self._dropped = 0, 0.0
+        self.__dict__.pop("certificate_", None)
+
+    def _learn(
+        self, points: Input, codes: Array, max_iter: int
+    ) -> tuple[Lesson, PerceptronSolution]:
+        """Visit points that come after those known, and keep those that carry f."""
+        begun, who = time.monotonic(), type(self).__name__
+        limit = self.time_limit
+        limit = None if limit is None else checks.number(who, "time_limit", limit, above=0)
+        monitor = Monitor(limit, to_stderr(who) if self.verbose else None, self.callback)
+        seed = (self._seed(), self.n_samples_seen_) if self.shuffle else None
+        if self.budget is not None:
+            checks.whole(who, "budget", self.budget, least=1)
+        with limited_threads(self.n_jobs, who):
+            rows, lesson = self._lesson(points, codes, monitor)
+            walk = (
+                Walk(lesson, monitor)
+                if self.budget is None
+                else BudgetWalk(lesson, monitor, self.budget)
+            )
+            found = Perceptron(max_iter, seed).solve(walk)
+        self._store(found, len(codes), len(lesson.votes.beta))
+        status = found.status
+        if max_iter == 1 and status == "iteration limit":
+            status = "one pass"
+        self.certificate_ = PerceptronCertificate(
+            status,
+            rows.plan,
+            rows.entries + found.entries,
+            rows.bytes,
+            time.monotonic() - begun,
+            len(found.mistakes),
+            found.by_pass,
+            found.margin,
+            found.bound,
+            self._dropped,
+            found.examined,
+        )
+        return lesson, found
+
+    def _lesson(self, points: Input, codes: Array, monitor: Monitor) -> tuple[SharedRows, Lesson]:
+        """Return the kernel matrix of the points that carry votes and of new ones."""
+        votes = Votes(self._votes, self._late, self._steps)
+        known = len(votes.beta)
+        if known:
+            points = concatenate([self._prepared.points, points])
+        prepared = self._prepare(points, kernel=self.kernel_ if self.n_samples_seen_ else None)
+        everyone = [np.arange(len(points))]
+        rows = SharedRows(
+            type(self).__name__, prepared, everyone, self.memory_limit, CLOSE, monitor
+        )
+        exact = prepared.gram(
+            store=False, dtype=np.float64, memory_limit=self.memory_limit, monitor=monitor
+        )
+        diagonal = self.kernel_.diag(points)
+        lesson = Lesson(rows.of(0), rows.gram, exact, diagonal, codes, len(self.classes_), votes)
+        return rows, lesson
+
+    def _store(self, found: PerceptronSolution, new: int, known: int) -> None:
+        """Keep the votes and the points that carry them; number points as they came."""
+        numbers = np.concatenate([self.support_, self.n_samples_seen_ + np.arange(new)])
+        self.support_ = numbers[found.support]
+        self.mistakes_ = np.concatenate([self.mistakes_, numbers[found.mistakes]])
+        self.n_mistakes_ = len(self.mistakes_)
+        self.n_samples_seen_ += new
+        self._votes, self._late = found.votes.beta, found.votes.late
+        self._steps = found.votes.steps
+        self._dropped += found.dropped
+        self.n_iter_ = len(found.by_pass)
+        self.converged_ = found.status == "converged"
+        carried = found.votes.mean() if self.average else found.votes.beta
+        self.dual_coef_ = (carried[:, 1:] if len(self.classes_) == 2 else carried).T.copy()
+        self.intercept_ = self.dual_coef_.sum(axis=1)
+        self._keep(found.support if len(found.support) else np.arange(1))
+
+    def _warn(self, lesson: Lesson, found: PerceptronSolution) -> None:
+        """Say that it ended with mistakes, and what may be the reason."""
+        last = found.by_pass[-1]
+        told = f"{last} mistake{'' if last == 1 else 's'} in pass {len(found.by_pass)}"
+        advice = ADVICE[found.status]
+        if found.status == "iteration limit":
+            told += ", the last allowed; the data may not be separable under the kernel"
+            pair = None
+            with contextlib.suppress(Stopped):
+                pair = contradiction(lesson, found.mistakes[len(found.mistakes) - last :])
+            if pair is not None:
+                told += (
+                    f". Points {pair[0]} and {pair[1]} are the same to the kernel and have "
+                    "different labels: nothing separates them"
+                )
+        warnings.warn(
+            f"{type(self).__name__}: not converged ({found.status}): {told}. {advice}",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+    # --- what was learnt --------------------------------------------------------------------
+
+    @property
+    def alpha_(self) -> Array:
+        """How many mistakes were made on each point, in the order in which they came."""
+        check_is_fitted(self)
+        return np.bincount(self.mistakes_, minlength=self.n_samples_seen_)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return f(x), positive for `classes_[1]`; of several classes a column each."""
+        check_is_fitted(self)
+        if len(self.support_) == 0:
+            scores = np.zeros((len(self._check_predict(X)), len(self.intercept_)))
+        else:
+            scores = self._cross_gram(X) @ self.dual_coef_.T + self.intercept_
+        return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
+
+    def predict(self, X: Any) -> Array:
+        """Return the class with the largest score."""
+        scores = self.decision_function(X)
+        chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[chosen])
