@@ -26,8 +26,9 @@ ALLOWED: dict[str, set[str]] = {
     "_native": {"_core"},
     "grams": LOW,
     "validity": LOW | {"grams"},
+    "independence": LOW | {"grams"},
     "features": LOW | {"grams"},
-    "testing": LOW | {"grams"},
+    "testing": LOW | {"grams", "losses"},
     "solvers": {"grams", "losses", "monitor", "checks", "_native"},
 }
 MIDDLE = (LOW - {"_native"}) | {"grams", "losses", "validity", "features", "solvers"}
@@ -49,6 +50,7 @@ OUTSIDE = {
     "_native": set(),
     "grams": {"numpy", "scipy"},
     "validity": {"numpy", "scipy"},
+    "independence": {"numpy"},
     "files": {"numpy", "scipy", "sklearn", "narwhals"},
     "solvers": {"numpy", "scipy"},
     "testing": {"numpy", "scipy"},

@@ -1,7 +1,8 @@
-"""Conformance checks: what every kernel must hold, ours and yours.
+"""Conformance checks: what every kernel and every loss must hold, ours and yours.
 
-from mercer.testing import check_kernel_conformance
+from mercer.testing import check_kernel_conformance, check_loss_conformance
 check_kernel_conformance(MyKernel(3), ["some", "typical", "objects", "of", "your", "own"])
+check_loss_conformance(MyLoss(), [-1.0, 1.0])
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from .checks import MercerError
+from .checks import InputError, MercerError
 from .grams import gram
 from .inputs import Input, Matrix, as_input
 from .kernels import Kernel, from_spec, parse
 from .kernels.special import FunctionKernel
 from .kernels.transforms import Of, Rescaled
+from .losses import check_loss
 
 Check = Callable[[Kernel, Input], None]
 
@@ -209,3 +211,64 @@ def functions_of(kernel: Kernel) -> dict[str, Any]:
         if node is not kernel:
             found |= functions_of(node)
     return found
+
+
+# --- losses ---------------------------------------------------------------------------------------
+
+
+def check_loss_conformance(loss: Any, targets: Any) -> list[str]:
+    """Run every check of a loss on typical targets; raise AssertionError at the first failure.
+
+    Returns the names of the checks that were run.
+    """
+    y = np.asarray(targets, dtype=np.float64)
+    y = y.reshape(len(y), -1)
+    for check in LOSS_CHECKS:
+        check(loss, y)
+    return [check.__name__ for check in LOSS_CHECKS]
+
+
+def check_derivatives(loss: Any, y: Any) -> None:
+    """The gradient is the derivative of the value, never falls, and the curvature is finite."""
+    try:
+        check_loss("check_loss_conformance", loss, y)
+    except InputError as error:
+        raise AssertionError(str(error)) from error
+
+
+def check_curvature(loss: Any, y: Any) -> None:
+    """The curvature is nowhere below the difference of gradients by more than a kink explains."""
+    step = 1e-4
+    for shift in np.linspace(-2.9, 3.1, 11):
+        for column in range(y.shape[1]):
+            f = np.full_like(y, shift)
+            move = np.zeros_like(f)
+            move[:, column] = step
+            slopes = [loss.gradient(f + side * move, y)[:, column] for side in (-1, 0, 1)]
+            left, right = (slopes[1] - slopes[0]) / step, (slopes[2] - slopes[1]) / step
+            given = loss.curvature(f, y)[:, column]
+            if (given < np.minimum(left, right) * (1 - 1e-2) - 1e-3).any():
+                raise AssertionError(
+                    f"{loss!r}: the curvature must not be below the second derivative: "
+                    f"{given.min():.3g} at f = {shift:.3g}, where slopes rise by {right.max():.3g}"
+                )
+
+
+def check_functions_of_arrays(loss: Any, y: Any) -> None:
+    """One row gives what the batch gives, and the arrays handed in stay as they are."""
+    f = np.linspace(-2, 2, y.size).reshape(y.shape)
+    before = f.copy(), y.copy()
+    for name in ("value", "gradient", "curvature"):
+        whole = getattr(loss, name)(f, y)
+        if not (np.array_equal(f, before[0]) and np.array_equal(y, before[1])):
+            raise AssertionError(f"{loss!r}: f and y must not be written to")
+        single = np.vstack([getattr(loss, name)(f[i : i + 1], y[i : i + 1]) for i in range(len(y))])
+        if not np.allclose(single, whole, rtol=1e-12, atol=1e-12):
+            raise AssertionError(f"{loss!r}: {name} of one row must be what the batch gives")
+
+
+LOSS_CHECKS: tuple[Callable[[Any, Any], None], ...] = (
+    check_derivatives,
+    check_curvature,
+    check_functions_of_arrays,
+)

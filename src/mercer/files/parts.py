@@ -7,7 +7,7 @@ import json
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
-from .. import models
+from .. import losses, models
 from ..checks import FileError, sentence, show
 from ..kernels import Basis, Kernel, from_spec
 from .parcel import Packing, Unpacking
@@ -68,10 +68,11 @@ register(
 def records() -> dict[str, type[Any]]:
     """Return the classes whose values a model may keep, by name.
 
-    They are the certificates, the dataclasses of `mercer.models`, and the classes there that say
-    with a `__getstate__` of their own what of them is to be kept.
+    They are the certificates, the losses, the dataclasses of `mercer.models`, and the classes there
+    that say with a `__getstate__` of their own what of them is to be kept.
     """
     found: list[type[Any]] = [Basis, models.Certificate]
+    found += [kind for kind in vars(losses).values() if _is_record(kind, losses.__name__)]
     for kind in found:
         found += kind.__subclasses__()
     for module in filter(inspect.ismodule, vars(models).values()):
