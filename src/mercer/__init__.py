@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .models import KernelMachineRegressor as KernelMachineRegressor
     from .models import KernelNeighborsClassifier as KernelNeighborsClassifier
     from .models import KernelNeighborsRegressor as KernelNeighborsRegressor
+    from .models import KernelPCA as KernelPCA
     from .models import KernelPerceptron as KernelPerceptron
     from .models import KernelPrototypeClassifier as KernelPrototypeClassifier
     from .models import KernelRidge as KernelRidge
@@ -59,6 +60,7 @@ _HOME = {
     "KernelError": "checks",
     "KernelNeighborsClassifier": "models",
     "KernelNeighborsRegressor": "models",
+    "KernelPCA": "models",
     "KernelPerceptron": "models",
     "KernelKMeans": "models",
     "KernelMachineClassifier": "models",

@@ -5,6 +5,7 @@ from .kmeans import KernelKMeans, KMeansCertificate
 from .machine import KernelMachineClassifier, KernelMachineRegressor, MachineCertificate
 from .neighbors import KernelNeighborsClassifier, KernelNeighborsRegressor
 from .paths import enclosing_radius, svm_path, vc_bound
+from .pca import KernelPCA, PcaCertificate
 from .perceptron import KernelPerceptron, PerceptronCertificate
 from .prototype import KernelPrototypeClassifier, PrototypeCertificate
 from .ridge import KernelRidge, RidgeCertificate
@@ -25,6 +26,7 @@ __all__ = [
     "KernelMachineRegressor",
     "KernelNeighborsClassifier",
     "KernelNeighborsRegressor",
+    "KernelPCA",
     "KernelPerceptron",
     "KernelPrototypeClassifier",
     "KernelRidge",
@@ -35,6 +37,7 @@ __all__ = [
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
+    "PcaCertificate",
     "PerceptronCertificate",
     "PrototypeCertificate",
     "RidgeCertificate",

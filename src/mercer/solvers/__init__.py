@@ -2,10 +2,11 @@
 
 from .box import BoxSolver
 from .box_problem import BoxProblem, BoxSolution
+from .centred import DenseEigen, Spectrum
 from .cg import LowRankPreconditioner, System, conjugate_gradients
 from .cholesky import NotPositiveDefinite, TileCholesky
 from .kmeans import Clusters, KernelMeans
-from .krylov import DenseEigen, Krylov, Spectrum
+from .krylov import Krylov
 from .linear import FeatureRidge
 from .machines import Machine
 from .newton import LossProblem, LossSolution, Newton
@@ -29,9 +30,9 @@ __all__ = [
     "FeatureRidge",
     "KernelMeans",
     "KernelRows",
+    "Krylov",
     "LossProblem",
     "LossSolution",
-    "Krylov",
     "LowRankPreconditioner",
     "Machine",
     "Newton",

@@ -1,0 +1,325 @@
+"""Kernel principal component analysis."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from .. import checks
+from ..checks import Array, InputError, sentence
+from ..grams import limited_threads
+from ..inputs import ROWS, as_input
+from ..monitor import Monitor, to_stderr
+from ..solvers import Spectrum
+from .base import Certificate, KernelEstimator
+from .pca_fit import PcaFit, Settings
+from .preimage import PreImages, check_computable, learn, rows_of
+
+SOLVERS = ("auto", "dense", "krylov")
+PASSES = 200
+NEGATIVE = 1e-6  # of the largest eigenvalue: what a negative one must be beyond to be told
+
+ADVICE = {
+    "iteration limit": "Raise max_iter, or loosen tol.",
+    "time limit": "Raise time_limit, loosen tol, or ask for fewer components.",
+    "cancelled": "The fit was asked to stop; fit again to finish it.",
+    "stagnated": "Rounding limits the accuracy: loosen tol, or hand in X as float64.",
+}
+
+
+@dataclass(frozen=True)
+class PcaCertificate(Certificate):
+    """How far the components are from eigenvectors.
+
+    status: "exact" (all of the matrix was decomposed), "converged", or why not. solver: "dense" or
+    "krylov". residual: the largest of `residuals`, |A u - lambda u| / lambda_1 of each component,
+    to be at most `tol`: each eigenvalue is within its residual of one of the centred kernel matrix
+    A. They are measured in double precision, on A as it was computed: in single precision for
+    rows of float32 and for more than 4,000 rows of numbers. rank: of the components found, or of
+    A where all were wanted. iterations: passes over the matrix.
+    """
+
+    solver: str
+    residual: float
+    residuals: tuple[float, ...]
+    tol: float
+    rank: int
+    iterations: int
+
+
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):  # type: ignore[misc]
+    """The directions in feature space in which points vary most.
+
+    With mu the mean of phi(x_i), component j of x is v_j . (phi(x) - mu), where v_j is a unit
+    eigenvector of the covariance: v_j = sum_i a_ij phi(x_i) with a_j = u_j / sqrt(lambda_j) from
+    H K H u_j = lambda_j u_j, H = I - 1 1' / n. With weights mu and the covariance are weighted.
+
+    Parameters
+    ----------
+    n_components : how many; None is all whose eigenvalue is not zero
+    kernel : None (Gaussian), a kernel, a scikit-learn kernel name, "precomputed" or fn(X, Y)
+    gamma, degree, coef0 : of a kernel given by its scikit-learn name
+    alpha : of the ridge regression from components to rows
+    fit_inverse_transform : whether `inverse_transform` is learnt, by ridge regression; otherwise it
+        is computed, which Gaussian and linear kernels allow
+    eigen_solver : "dense" decomposes the whole matrix, "krylov" makes a few passes over it, which
+        need not be stored, where there are more points than components + 10; "auto" is the quicker
+    tol : the residual to reach, relative to the largest eigenvalue
+    max_iter : passes over the matrix; None is 200
+    remove_zero_eig : whether to leave out components of eigenvalue zero
+    memory_limit : "auto", bytes or a text such as "2GB": what the fit may allocate
+    time_limit : seconds after which the best so far is returned, with a warning
+    callback : called after each iteration with its record; returning True stops the fit
+    n_jobs : threads; None is all that are allowed
+    random_state : of the first guess; None is a fixed one
+    verbose : whether to show progress on stderr
+
+    Attributes
+    ----------
+    eigenvalues_, eigenvectors_ (a row for each point with weight; of length 1, the largest score
+    positive), explained_variance_ratio_, kernel_ (resolved), n_iter_, certificate_
+
+    References
+    ----------
+    Schölkopf, Smola, Müller, "Nonlinear component analysis as a kernel eigenvalue problem" (1998).
+    """
+
+    def __init__(
+        self,
+        n_components: Any = None,
+        *,
+        kernel: Any = None,
+        gamma: Any = None,
+        degree: Any = 3,
+        coef0: Any = 1,
+        alpha: float = 1.0,
+        fit_inverse_transform: bool = False,
+        eigen_solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: Any = None,
+        remove_zero_eig: bool = False,
+        memory_limit: Any = "auto",
+        time_limit: Any = None,
+        callback: Any = None,
+        n_jobs: Any = None,
+        random_state: Any = None,
+        verbose: Any = False,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.alpha = alpha
+        self.fit_inverse_transform = fit_inverse_transform
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.remove_zero_eig = remove_zero_eig
+        self.memory_limit = memory_limit
+        self.time_limit = time_limit
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # --- fit ----------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the components."""
+        self._fit(X, sample_weight)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Find the components, and return those of the training points."""
+        scores = self._fit(X, sample_weight)
+        return scores if len(scores) == len(self._check_predict(X)) else self.transform(X)
+
+    def _fit(self, X: Any, sample_weight: Any) -> Array:
+        """Fit, and return the components of the points that have weight."""
+        start, who = time.monotonic(), type(self).__name__
+        points = self._check_fit(X)
+        weight = checks.sample_weight(who, sample_weight, len(points))
+        prepared = self._prepare(points, weight)
+        if weight is not None and not weight.all():  # a point without weight has no say
+            prepared, weight = prepared.take(np.flatnonzero(weight)), weight[weight > 0]
+        rows = rows_of(who, prepared.points) if self.fit_inverse_transform else None
+        roots = np.ones(len(prepared)) if weight is None else np.sqrt(weight)
+        with limited_threads(self.n_jobs, who):
+            work = PcaFit(prepared, self._settings(len(prepared)))
+            found = work.solve(roots)
+            self._warn(found)
+            scores = self._store(found, roots)
+            self._certify(found, work, time.monotonic() - start)
+            self._inverse = None if rows is None else self._learn(scores, rows, weight)
+        self._prepared = prepared
+        self._keep(np.arange(len(prepared)))
+        return scores
+
+    def _settings(self, n: int) -> Settings:
+        who = type(self).__name__
+        count, most, limit = self.n_components, self.max_iter, self.time_limit
+        advice = "There are no more components than points."
+        if count is not None:
+            count = checks.whole(who, "n_components", count, least=1, most=n, advice=advice)
+        limit = None if limit is None else checks.number(who, "time_limit", limit, above=0)
+        checks.number(who, "alpha", self.alpha, least=0)
+        return Settings(
+            who,
+            count,
+            checks.one_of(who, "eigen_solver", self.eigen_solver, SOLVERS),
+            checks.number(who, "tol", self.tol, above=0),
+            PASSES if most is None else checks.whole(who, "max_iter", most, least=1),
+            self.memory_limit,
+            self._seed(),
+            Monitor(limit, to_stderr(who) if self.verbose else None, self.callback),
+        )
+
+    def _store(self, found: Spectrum, roots: Array) -> Array:
+        """Keep the components, and return those of the training points."""
+        values = np.where(found.values > found.zero, found.values, 0.0)
+        everything = self.n_components is not None and not self.remove_zero_eig
+        kept = (values > 0) | everything
+        self.eigenvalues_, self._means = values[kept], found.means
+        self._roots = None if (roots == 1).all() else roots
+        self.eigenvectors_ = found.vectors[:, kept]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = self.eigenvalues_ / found.trace
+        self.explained_variance_ratio_ = np.where(self.eigenvalues_ > 0, ratios, 0.0)
+        self.n_iter_ = max(found.iterations, 1)
+        products = found.products[:, kept]
+        scores = products * self._scale() - self._means @ self._coefficients()
+        # The point with the largest score has a positive one, in each component.
+        largest = scores[np.abs(scores).argmax(axis=0), np.arange(scores.shape[1])]
+        signs = np.where(largest < 0, -1.0, 1.0)
+        self.eigenvectors_ = self.eigenvectors_ * signs
+        return np.asarray(scores * signs)
+
+    def _scale(self) -> Array:
+        """Return 1 / sqrt(lambda), 0 for components of eigenvalue zero."""
+        values = self.eigenvalues_
+        return np.divide(1.0, np.sqrt(values), out=np.zeros_like(values), where=values > 0)
+
+    def _coefficients(self) -> Array:
+        """Return a: v_j = sum_i a_ij phi(x_i); each column has sum 0, so that mu drops out."""
+        roots = 1.0 if self._roots is None else self._roots[:, None]
+        return np.asarray(self.eigenvectors_ * roots * self._scale())
+
+    def _warn(self, found: Spectrum) -> None:
+        """Tell of too few components, and of eigenvalues that no kernel has."""
+        who, rank = type(self).__name__, int((found.values > found.zero).sum())
+        wanted = found.values.shape[0]
+        if np.isnan(found.zero):  # nothing was found
+            return
+        if found.lowest < -max(NEGATIVE * float(found.values.max()), found.zero):
+            warnings.warn(
+                f"{who}: the kernel matrix is not positive semi-definite, the centred one has an "
+                f"eigenvalue of at most {found.lowest:.3g}: components of positive eigenvalues "
+                "show only part of what there is. mercer.repair(K) returns the nearest matrix "
+                "that is.",
+                UserWarning,
+                stacklevel=4,
+            )
+        if rank == 0:
+            must, got = "points must differ under the kernel", "points with one image for all"
+            advice = "There are no components, so all scores are 0."
+            warnings.warn(sentence(who, must, got, advice), UserWarning, stacklevel=4)
+        elif rank < wanted and self.n_components is not None and not self.remove_zero_eig:
+            must = f"n_components must be at most the rank of the centred kernel matrix, {rank}"
+            advice = "The others are 0; remove_zero_eig=True leaves them out."
+            warnings.warn(sentence(who, must, wanted, advice), UserWarning, stacklevel=4)
+
+    def _certify(self, found: Spectrum, work: PcaFit, seconds: float) -> None:
+        tol = work.settings.tol
+        shown = len(self.eigenvalues_) if self.n_components is None else len(found.residuals)
+        residuals = tuple(float(size) for size in found.residuals[:shown])
+        residual = max(residuals, default=0.0)
+        self.certificate_ = PcaCertificate(
+            found.status,
+            work.plan,
+            work.n**2,
+            work.bytes,
+            seconds,
+            work.way,
+            residual,
+            residuals,
+            tol,
+            int((self.eigenvalues_ > 0).sum()),
+            found.iterations,
+        )
+        if found.status in ADVICE:
+            must = f"the residual of every component must reach tol = {tol:g}"
+            got = f"{residual:.2g} ({found.status}, {found.iterations} passes)"
+            text = sentence(type(self).__name__, must, got, ADVICE[found.status])
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+
+    # --- new points -----------------------------------------------------------------------------
+
+    def transform(self, X: Any) -> Array:
+        """Return the components of points."""
+        with limited_threads(self.n_jobs, type(self).__name__):
+            K = self._cross_gram(X)
+            a = self._coefficients()
+            return np.asarray(K @ a - self._means @ a)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse &= not self.fit_inverse_transform
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.eigenvalues_)
+
+    # --- and back -------------------------------------------------------------------------------
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Return rows of numbers whose components are nearest to those given.
+
+        Linear kernels: exactly the point of the plane. Gaussian kernels: the x that minimises
+        ||phi(x) - mu - sum_j z_j v_j||, by a fixed-point iteration. Any kernel of dense rows with
+        fit_inverse_transform=True: what a ridge regression, with the same kernel, has learnt.
+        """
+        check_is_fitted(self)
+        who = type(self).__name__
+        Z = self._check_components(X)
+        if self._inverse is not None:
+            return np.asarray(self._inverse.predict(Z))
+        rows = rows_of(who, self._prepared.points)
+        check_computable(who, self.kernel_)
+        roots = np.ones(len(rows)) if self._roots is None else self._roots
+        mean = roots**2 / (roots @ roots)
+        scores = self.eigenvectors_ * np.sqrt(self.eigenvalues_) / roots[:, None]
+        with limited_threads(self.n_jobs, who):
+            known = PreImages(self._prepared, rows, mean, self._coefficients(), scores)
+            return known.of(Z)
+
+    def _check_components(self, Z: Any) -> Array:
+        who, wanted = type(self).__name__, len(self.eigenvalues_)
+        points = as_input(Z, ROWS, who)
+        found = rows_of(who, points).astype(np.float64)
+        if found.shape[1] != wanted:
+            must = f"inverse_transform takes {wanted} components a row"
+            raise InputError(sentence(who, must, found.shape[1]))
+        return found
+
+    def _learn(self, scores: Array, rows: Array, weight: Array | None) -> Any:
+        """Return the regression from components to rows."""
+        return learn(
+            self.kernel_,
+            scores,
+            rows,
+            weight,
+            alpha=self.alpha,
+            memory_limit=self.memory_limit,
+            time_limit=self.time_limit,
+            n_jobs=self.n_jobs,
+            random_state=self._seed(),
+        )

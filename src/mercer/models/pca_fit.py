@@ -1,0 +1,107 @@
+"""How the components of a kernel are found, within the memory limit, and why so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..checks import Array, MemoryLimitError, bytes_text
+from ..grams import Gram, Prepared, limit_in_bytes
+from ..inputs import Matrix
+from ..monitor import Monitor
+from ..solvers import DenseEigen, Krylov, Spectrum
+
+SMALL = 500  # points up to which the whole matrix is decomposed
+SHARE = 8  # a space of so many blocks must be smaller than that of all points
+DOUBLE = 4000  # points up to which double-precision rows have a kernel in double precision
+SINGLE_FROM = 1e-6  # residuals that a kernel in single precision is good for
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to find and how, as the estimator's parameters say; count: None is all components."""
+
+    who: str
+    count: int | None
+    solver: str
+    tol: float
+    max_iter: int
+    memory_limit: Any
+    seed: int
+    monitor: Monitor
+
+
+class PcaFit:
+    """Chooses the way, makes the Gram matrix and runs the solver."""
+
+    def __init__(self, prepared: Prepared, settings: Settings) -> None:
+        self.prepared, self.settings = prepared, settings
+        self.n = len(prepared)
+        self.count = self.n if settings.count is None else settings.count
+        self.limit = limit_in_bytes(settings.who, settings.memory_limit)
+        self.way, self.reason = self._choose()
+        if self.way == "dense":
+            self.beside = DenseEigen.bytes(self.n, self.count)
+        else:
+            self.room = Krylov.room_within(self.n, self.count, self.limit / 4)
+            self.beside = Krylov.bytes(self.n, self.count, self.room)
+        self.K = self._gram()
+
+    def solve(self, roots: Array) -> Spectrum:
+        """Return the components; roots: of the weights."""
+        settings = self.settings
+        if self.way == "dense":
+            return DenseEigen().solve(self.K, roots, self.count, settings.monitor)
+        solver = Krylov(settings.tol, settings.max_iter, settings.seed, self.room)
+        return solver.solve(self.K, roots, self.count, settings.monitor)
+
+    @property
+    def plan(self) -> str:
+        """How it was done, in words."""
+        return f"{self.way}, K {self.K.plan.kind}: {self.reason}"
+
+    @property
+    def bytes(self) -> int:
+        """What it takes beyond the inputs."""
+        return self.K.plan.bytes + self.beside
+
+    def _choose(self) -> tuple[str, str]:
+        asked, n, count = self.settings.solver, self.n, self.count
+        need = DenseEigen.bytes(n, count) + 8 * n**2
+        block = Krylov.block(n, count)
+        if asked == "krylov" and block < n:
+            return "krylov", "as asked"
+        if asked == "auto" and n > SMALL and SHARE * block < n:
+            return "krylov", f"{count} components of {n} points"
+        if need <= self.limit:
+            return "dense", "as asked" if asked == "dense" else f"{n} points, {count} components"
+        if asked == "auto" and 2 * block < n:
+            return "krylov", f"the whole matrix would need {bytes_text(need)}"
+        raise MemoryLimitError(
+            f"{self.settings.who}: decomposing the whole kernel matrix must fit memory_limit; "
+            f"{n} points need {bytes_text(need)}, the limit is {bytes_text(self.limit)}. Give a "
+            "smaller n_components and eigen_solver='krylov', or raise memory_limit."
+        )
+
+    def _gram(self) -> Gram:
+        """Return K, kept where it fits beside what the solver needs."""
+        options: dict[str, Any] = {
+            "memory_limit": max(self.limit - self.beside, 1),
+            "monitor": self.settings.monitor,
+            "dtype": self._dtype(),
+        }
+        K = self.prepared.gram(**options)
+        if K.plan.kind == "half stored":  # from the first pass on
+            K = self.prepared.gram(store="half", **options)
+        return K
+
+    def _dtype(self) -> Any:
+        """Return the precision of K; None is that of the points."""
+        points = self.prepared.points
+        if not isinstance(points, Matrix):
+            return None
+        if self.settings.tol < SINGLE_FROM:
+            return np.float64
+        return np.float32 if self.way == "krylov" and self.n > DOUBLE else None

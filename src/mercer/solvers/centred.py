@@ -1,0 +1,182 @@
+"""The largest eigenvalues of a centred Gram matrix, and how exact they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, eigh, eigvalsh
+
+from ..checks import Array
+from ..grams import Gram, Multiply
+from ..grams.blas import product
+from ..monitor import Monitor, Stopped
+
+
+@dataclass(frozen=True)
+class Centred:
+    """A = P S K S P, the Gram matrix of weighted, centred points, as an operator.
+
+    S has the roots of the weights, all positive, on its diagonal and P takes off what lies along
+    them; without weights A = H K H with H = I - 1 1' / n. K is neither changed nor copied.
+    """
+
+    K: Gram
+    roots: Array
+
+    @property
+    def weight(self) -> Array:
+        """The weights, of sum 1."""
+        squares = self.roots**2
+        return np.asarray(squares / squares.sum())
+
+    def project(self, V: Array) -> Array:
+        """Return P V."""
+        return np.asarray(V - np.outer(self.roots, self.roots @ V) / (self.roots @ self.roots))
+
+    def apply(self, V: Array) -> Array:
+        """Return A V for V = P V, in the precision of K."""
+        return self.finish(self.K @ (self.roots[:, None] * V))
+
+    def finish(self, products: Array) -> Array:
+        """Return A V, given K S V."""
+        return self.project(self.roots[:, None] * products)
+
+    @property
+    def rounding(self) -> float:
+        """The eigenvalues that rounding of the entries of K alone may bring about."""
+        largest = float(np.abs(self.K.diag() * self.roots**2).max(initial=0.0))
+        return float(10 * np.finfo(self.K.dtype).eps * np.sqrt(len(self.roots)) * largest)
+
+    def trace(self, means: Array) -> float:
+        """Return the trace of A, given the weighted mean of each row of K."""
+        return float(self.roots**2 @ (self.K.diag() - means))
+
+    def zero(self, largest: float) -> float:
+        """Return what an eigenvalue must be above to count, given the largest."""
+        share = 1e-12 if self.K.dtype == np.float64 else 2e-7
+        return max(self.rounding, share * largest)
+
+    def products(self, V: Array) -> Array:
+        """Return K V, summed in double precision."""
+        K = self.K
+        features = K.plan.kind in ("low rank", "sparse features")
+        if features or K.dtype == np.float64:
+            return np.asarray(K @ V)
+        return np.asarray(Gram.reduce(K, Multiply(V)))
+
+    def dense(self) -> Array:
+        """Return A as an array of its own."""
+        A = self.K.dense().astype(np.float64, copy=False)
+        A *= self.roots[:, None]
+        A *= self.roots
+        for turned in (A, A.T):
+            turned -= np.outer(self.roots, self.roots @ turned / (self.roots @ self.roots))
+        return A
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """The largest eigenvalues of A, largest first, with vectors of length 1.
+
+    products: K S u of each vector. means: K w, the weighted mean of each row of K. trace: of A.
+    residuals: |A u - value u| / largest value, by products in double precision. lowest: a value of
+    u' A u that no other seen was below. zero: eigenvalues up to this may be rounding. status:
+    "exact", "converged" or why not.
+    """
+
+    values: Array
+    vectors: Array
+    products: Array
+    means: Array
+    trace: float
+    residuals: Array
+    lowest: float
+    zero: float
+    status: str
+    iterations: int
+
+    @property
+    def residual(self) -> float:
+        """The largest of the residuals."""
+        return float(self.residuals.max(initial=0.0))
+
+
+def nothing_found(n: int, count: int, status: str) -> Spectrum:
+    """Return zeros: all there is when a solver was stopped too early."""
+    zeros, nan = np.zeros((n, count)), float("nan")
+    residuals = np.full(count, nan)
+    values, means = np.zeros(count), np.zeros(n)
+    return Spectrum(values, zeros, zeros, means, nan, residuals, nan, nan, status, 0)
+
+
+def measured(
+    A: Centred, U: Array, lowest: float, status: str, iterations: int, turn: bool
+) -> Spectrum:
+    """Return the eigenpairs in the span of U, and their residuals, by one product with K.
+
+    turn: find them anew in that span; otherwise the columns of U are what they should be.
+    """
+    inside = A.project(U)
+    U = np.where(np.linalg.norm(inside, axis=0) > 0.5, inside, U)  # but for the roots themselves
+    both = A.products(np.column_stack([A.weight, A.roots[:, None] * inside]))
+    means, products = both[:, 0], both[:, 1:]
+    applied = A.finish(products)
+    values = np.einsum("ij,ij->j", U, applied)
+    if turn:
+        small = product(U.T, applied)
+        values, E = eigh((small + small.T) / 2, check_finite=False)
+        values, E = values[::-1], E[:, ::-1]
+        U, applied, products = product(U, E), product(applied, E), product(products, E)
+    sizes = np.linalg.norm(applied - U * values, axis=0)
+    top = float(values.max(initial=0.0))
+    residuals = sizes / top if top > A.rounding else np.zeros_like(sizes)
+    return Spectrum(
+        values,
+        U,
+        products,
+        means,
+        A.trace(means),
+        residuals,
+        lowest,
+        A.zero(top),
+        status,
+        iterations,
+    )
+
+
+@dataclass(frozen=True)
+class DenseEigen:
+    """All of A in double precision, and LAPACK's eigenvectors of it."""
+
+    @staticmethod
+    def bytes(n: int, count: int) -> int:
+        """Return what is needed beside K."""
+        return 8 * n * (2 * n + 4 * count + 30)
+
+    def solve(self, K: Gram, roots: Array, count: int, monitor: Monitor) -> Spectrum:
+        """Return the `count` largest eigenvalues of K, weighted and centred."""
+        operator, n = Centred(K, roots), K.shape[0]
+        try:
+            A = operator.dense()
+            monitor.poll()
+            lowest = _lowest(A)
+            # The roots are an eigenvector of value 0: not to be mixed with others, they come last.
+            A -= np.outer(roots, roots) * (np.trace(A) / n / (roots @ roots))
+            values, U = eigh(
+                A, subset_by_index=[n - count, n - 1], overwrite_a=True, check_finite=False
+            )
+            order = np.argsort(values)[::-1]
+            return measured(operator, U[:, order], lowest, "exact", 0, turn=False)
+        except Stopped as stop:
+            return nothing_found(n, count, stop.reason)
+
+
+def _lowest(A: Array) -> float:
+    """Return the lowest eigenvalue where it is negative beyond rounding, else 0."""
+    allowed = 1e-7 * max(float(np.abs(np.diagonal(A)).sum()), np.finfo(np.float64).tiny)
+    try:
+        cholesky(A + allowed * np.eye(len(A)), overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return float(eigvalsh(A, subset_by_index=[0, 0], check_finite=False)[0])
+    return 0.0
