@@ -1,0 +1,368 @@
+"""K-means in feature space."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from .. import checks
+from ..checks import Array, InputError, KernelError, MemoryLimitError, bytes_text, sentence
+from ..grams import Gram, Prepared, limit_in_bytes, limited_threads, partial_cholesky, prepare
+from ..grams.pivots import AT_ONCE
+from ..kernels import Precomputed
+from ..monitor import Monitor, Stopped, to_stderr
+from ..solvers.kmeans import Clusters, Factor, KernelMeans
+from .base import Certificate, KernelEstimator
+
+RANK = 1000  # columns of K that stand for all of it where it does not fit
+
+ADVICE = {
+    "iteration limit": "Raise max_iter or tol.",
+    "time limit": "Raise time_limit or tol, or lower n_init.",
+    "cancelled": "Let it run on, or raise tol.",
+}
+
+
+@dataclass(frozen=True)
+class KMeansCertificate(Certificate):
+    """What the clusters are worth.
+
+    status: "converged" where no point is nearer to another centre, or a step gained less than
+    `tol`; else why not. objective: the sum of the weighted squared distances to the centres.
+    least: the same to the means of the clusters is no less; it is the objective itself but for a
+    low-rank K. rise: the largest rise of the objective in any step, over the objective: rounding.
+    starts: the objectives of all starts. moves: of points, in all starts. shift: what had to be
+    added to the diagonal of K for the objective to fall; 0 unless the kernel is not Mercer.
+    rank: of the matrix that stands for K where K does not fit the memory limit, else 0.
+    """
+
+    objective: float
+    least: float
+    rise: float
+    starts: tuple[float, ...]
+    iterations: int
+    moves: int
+    shift: float
+    rank: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """Clusters with their centres, sum_i coefficients[i, c] phi(x_i) over the points of `support`.
+
+    least, rank: as in the certificate. distances: squared, of the points to the centres.
+    """
+
+    clusters: Clusters
+    support: Array
+    coefficients: Array
+    distances: Array
+    objective: float
+    least: float
+    plan: str
+    entries: int
+    bytes: int
+    rank: int = 0
+
+
+class ClusterSearch:
+    """Makes a Gram matrix that fits, exact or of low rank, and finds clusters with it."""
+
+    def __init__(
+        self, who: str, prepared: Prepared, weight: Array | None, memory_limit: Any, seed: int
+    ) -> None:
+        self.who, self.prepared = who, prepared
+        self.n = len(prepared)
+        self.weight = np.ones(self.n) if weight is None else weight
+        self.limit = limit_in_bytes(who, memory_limit)
+        self.random = np.random.default_rng(seed)
+
+    def run(self, settings: KernelMeans, monitor: Monitor) -> Found:
+        """Return the best clusters; a stop before there were any leaves centres drawn by chance."""
+        room = max(self.limit - self._beside(settings), 1)
+        try:
+            K, plan = self._whole(room, monitor)
+            if K is None:
+                return self._by_factor(settings, room, monitor)
+            found = self._exact(K, plan, settings, monitor)
+        except Stopped as stop:
+            found = self._by_chance(settings.n_clusters, stop.reason)
+        return found
+
+    def _beside(self, settings: KernelMeans) -> int:
+        """Return the bytes needed beside K: the sums, and what becomes of them."""
+        return 6 * settings.n_clusters * self.n * 8
+
+    def _whole(self, room: int, monitor: Monitor) -> tuple[Gram | None, str]:
+        """Return K, kept or cheap to multiply with, and why so; None where it does not fit."""
+        options: dict[str, Any] = {"memory_limit": room, "monitor": monitor}
+        tries: list[dict[str, Any]] = [{}, {"store": "half", "dtype": np.float32}]
+        for extra in tries:
+            try:
+                K = self.prepared.gram(**options, **extra)
+            except (MemoryLimitError, KernelError):
+                continue
+            if K.plan.kind == "half stored":  # kept from the first pass on
+                K = self.prepared.gram(**options, store="half", dtype=K.dtype)
+            if K.plan.kind == "row blocks" and 8 * self.n**2 <= room:
+                K = prepare(Precomputed(), K.dense()).gram(**options)
+                return K, "stored: the points arrive in blocks, K fits"
+            if K.plan.kind not in ("on the fly", "row blocks"):
+                return K, f"{K.plan.kind}: {K.plan.reason}"
+        return None, ""
+
+    def _exact(self, K: Gram, plan: str, settings: KernelMeans, monitor: Monitor) -> Found:
+        size = K.plan.bytes + self._beside(settings)
+        if K.plan.kind not in ("low rank", "sparse features"):  # there, products cost little
+            each = self.n * K.dtype.itemsize
+            settings = replace(settings, room=min(self.n, max(self.limit - size, 0) // each))
+            size += settings.room * each
+        found = settings.solve(K, self.weight, self.random, monitor)
+        support = np.flatnonzero(self.weight)
+        labels = found.labels[support]
+        coefficients = np.zeros((len(support), settings.n_clusters))
+        coefficients[np.arange(len(support)), labels] = self.weight[support] / found.totals[labels]
+        return Found(
+            found,
+            support,
+            coefficients,
+            found.distances,
+            found.objective,
+            found.objective,
+            plan,
+            self.n**2,
+            size,
+        )
+
+    def _by_factor(self, settings: KernelMeans, room: int, monitor: Monitor) -> Found:
+        """Find clusters of the projections of phi(x) on a span of columns of K.
+
+        |phi(x) - c|**2 is then known for every c in the span: the part off it is the same for all.
+        """
+        rank = self._rank(room)
+        K = self.prepared.gram(memory_limit=room, monitor=monitor, store=False)
+        factor = partial_cholesky(K, rank, self.random, dtype=np.float64)
+        T = factor.values
+        found = settings.solve(Factor(T), self.weight, self.random, monitor)
+        means = np.zeros((self.n, settings.n_clusters))
+        means[np.arange(self.n), found.labels] = self.weight / found.totals[found.labels]
+        upper = T[:, factor.pivots]
+        coefficients = solve_triangular(upper, T @ means, check_finite=False)
+        lost = float(self.weight @ factor.remaining)
+        count = len(factor.pivots)
+        plan = f"low rank, {count} columns: K does not fit {bytes_text(self.limit)}"
+        return Found(
+            found,
+            factor.pivots,
+            coefficients,
+            found.distances + factor.remaining[:, None],
+            found.objective + lost,
+            found.objective,
+            plan,
+            count * self.n,
+            T.nbytes + self._beside(settings),
+            count,
+        )
+
+    def _rank(self, room: int) -> int:
+        """Return how many columns fit, with those that are proposed at a time."""
+        columns = room // (8 * self.n)
+        rank = min(self.n, RANK, max(columns - 4 * AT_ONCE, columns // 8))
+        if rank < 1:
+            need = 16 * 8 * self.n
+            raise MemoryLimitError(
+                f"{self.who}: a few columns of K must fit memory_limit; they need "
+                f"{bytes_text(need)} beside the clusters, the limit is {bytes_text(self.limit)}. "
+                "Raise it."
+            )
+        return int(rank)
+
+    def _by_chance(self, k: int, reason: str) -> Found:
+        """Return clusters about k points that are drawn, for which k columns of K will do."""
+        drawn = self.random.permutation(np.flatnonzero(self.weight))[:k]
+        cross = self.prepared.take(drawn).gram(self.prepared.points, store=False).dense()
+        diagonal = self.prepared.kernel.diag(self.prepared.points)
+        squares = diagonal[drawn]
+        distances = np.maximum(diagonal[:, None] - 2.0 * cross + squares, 0.0)
+        distances[drawn, np.arange(k)] = 0.0
+        labels = distances.argmin(axis=1)
+        labels[drawn] = np.arange(k)
+        objective = float(self.weight @ distances.min(axis=1))
+        totals = np.bincount(labels, self.weight, k)
+        clusters = Clusters(
+            labels, totals, squares, distances, objective, reason, 0, 0, 0.0, 0.0, (objective,)
+        )
+        plan = f"{k} points drawn by chance: stopped at once"
+        entries = k * self.n
+        return Found(
+            clusters, drawn, np.eye(k), distances, objective, 0.0, plan, entries, 8 * entries
+        )
+
+
+class KernelKMeans(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    ClusterMixin,  # type: ignore[misc]
+    KernelEstimator,
+):
+    """Clusters whose means in feature space are near: min sum_i w_i ||phi(x_i) - c_i||**2.
+
+    Lloyd's algorithm: c_i is the nearest centre, and a centre the mean of its points, so that
+    ||phi(x) - c||**2 = k(x, x) - 2/n_c sum_j k(x, x_j) + ||c||**2 over the members j of the
+    cluster. The objective falls with every step. An empty cluster gets the farthest point.
+
+    Parameters
+    ----------
+    n_clusters : how many clusters; no more than there are points with a positive weight
+    kernel : None (Gaussian), a kernel, a scikit-learn kernel name, "precomputed" or fn(X, Y)
+    n_init : starts from different seedings, of which the best counts
+    max_iter : steps of a start
+    tol : a start is over where a step lowers the objective by no more than this share of it;
+        0 goes on until no point moves
+    memory_limit : "auto", bytes or a text such as "2GB"; where K does not fit it, a matrix of low
+        rank takes its place
+    time_limit : seconds after which the best clusters so far are returned, with a warning
+    callback : called after each step with its record; returning True stops the fit
+    n_jobs : threads; None is all that are allowed
+    random_state : of the seedings; None is a fixed one
+    verbose : whether to show progress on stderr
+
+    Attributes
+    ----------
+    labels_, inertia_ (the objective), n_iter_, kernel_ (resolved), dual_coef_ (points of
+    `support_`, clusters): c = sum_i dual_coef_[i, c] phi(x_i), squared_norms_: ||c||**2, support_,
+    certificate_
+
+    References
+    ----------
+    Dhillon, Guan, Kulis, "Kernel k-means, spectral clustering and normalized cuts" (2004).
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        kernel: Any = None,
+        *,
+        n_init: int = 4,
+        max_iter: int = 300,
+        tol: float = 0.0,
+        memory_limit: Any = "auto",
+        time_limit: Any = None,
+        callback: Any = None,
+        n_jobs: Any = None,
+        random_state: Any = None,
+        verbose: Any = False,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.memory_limit = memory_limit
+        self.time_limit = time_limit
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the clusters; y is not used. Points without weight only get a label."""
+        self._find(X, sample_weight)
+        return self
+
+    def _find(self, X: Any, sample_weight: Any) -> Found:
+        start = time.monotonic()
+        who = type(self).__name__
+        points = self._check_fit(X)
+        weight = checks.sample_weight(who, sample_weight, len(points))
+        settings = self._settings(len(points) if weight is None else int((weight > 0).sum()))
+        limit = self.time_limit
+        limit = None if limit is None else checks.number(who, "time_limit", limit, above=0)
+        monitor = Monitor(limit, to_stderr(who) if self.verbose else None, self.callback)
+        prepared = self._prepare(points, weight)
+        with limited_threads(self.n_jobs, who):
+            search = ClusterSearch(who, prepared, weight, self.memory_limit, self._seed())
+            found = search.run(settings, monitor)
+        self.labels_ = found.clusters.labels.astype(np.int32)
+        self.inertia_, self.n_iter_ = found.objective, max(found.clusters.iterations, 1)
+        self.dual_coef_, self.squared_norms_ = found.coefficients, found.clusters.squares
+        self.support_ = found.support
+        self._keep(self.support_)
+        self._certify(found, time.monotonic() - start)
+        return found
+
+    def _settings(self, points: int) -> KernelMeans:
+        """Return the parameters, checked; points: how many have a positive weight."""
+        who = type(self).__name__
+        k = checks.whole(who, "n_clusters", self.n_clusters, least=1)
+        if k > points:
+            must = f"n_clusters must be at most the number of points with a weight, {points}"
+            raise InputError(sentence(who, must, f"{k}", "Ask for fewer clusters."))
+        return KernelMeans(
+            k,
+            checks.whole(who, "n_init", self.n_init, least=1),
+            checks.whole(who, "max_iter", self.max_iter, least=1),
+            checks.number(who, "tol", self.tol, least=0),
+        )
+
+    def _certify(self, found: Found, seconds: float) -> None:
+        clusters = found.clusters
+        self.certificate_ = KMeansCertificate(
+            clusters.status,
+            found.plan,
+            found.entries,
+            found.bytes,
+            seconds,
+            found.objective,
+            found.least,
+            clusters.rise / found.objective if found.objective > 0 else 0.0,
+            clusters.starts,
+            clusters.iterations,
+            clusters.moves,
+            clusters.shift,
+            found.rank,
+        )
+        if clusters.status != "converged":
+            text = sentence(
+                type(self).__name__,
+                "points must stop moving between clusters",
+                f"{clusters.status} after {clusters.iterations} steps",
+                ADVICE[clusters.status],
+            )
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.dual_coef_.shape[1])
+
+    def predict(self, X: Any) -> Array:
+        """Return the cluster whose centre is nearest."""
+        products = self._cross_gram(X) @ self.dual_coef_
+        return np.asarray((products - self.squared_norms_ / 2).argmax(axis=1).astype(np.int32))
+
+    def transform(self, X: Any) -> Array:
+        """Return the distance in feature space of every x to every centre."""
+        return np.asarray(np.sqrt(self._squared_distances(X)))
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Find the clusters; return the distance of every point to every centre."""
+        return np.asarray(np.sqrt(self._find(X, sample_weight).distances))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return minus the sum of the weighted squared distances to the nearest centres."""
+        nearest = self._squared_distances(X).min(axis=1)
+        weight = checks.sample_weight(type(self).__name__, sample_weight, len(nearest))
+        return -float(nearest.sum() if weight is None else weight @ nearest)
+
+    def _squared_distances(self, X: Any) -> Array:
+        points = self._check_predict(X)
+        products = self._cross_gram(X) @ self.dual_coef_
+        squares = self.kernel_.diag(points)[:, None] - 2 * products + self.squared_norms_
+        return np.asarray(np.maximum(squares, 0.0))
