@@ -13,7 +13,7 @@ from ..grams import Gram, Prepared
 from ..grams.blas import half_square, mirror
 from ..inputs import RowBlocks
 from ..losses import KINKED, EpsilonInsensitive, Hinge
-from ..monitor import Monitor
+from ..monitor import Monitor, Stopped
 from ..solvers import Machine, Newton
 from ..solvers.box_problem import BoxProblem
 from ..solvers.elements import FeatureElements, KernelElements
@@ -80,11 +80,28 @@ class MachineFit(Spaces):
             raise KernelError(
                 sentence(self.settings.who, must, str(self.problem.loss), "Use solver='auto'.")
             )
-        if kinked:
-            return self._by_dual()
-        if asked == "auto":
-            return self._by_itself()
-        found: Found = getattr(self, f"_by_{asked}")("as asked")
+        try:
+            if kinked:
+                return self._by_dual()
+            found: Found = (
+                self._by_itself() if asked == "auto" else getattr(self, f"_by_{asked}")("as asked")
+            )
+        except Stopped as stop:  # before anything was found: f = 0, for which one point will do
+            nothing, nan = np.zeros((1, self.outputs)), float("nan")
+            return Found(
+                "newton",
+                "stopped at once",
+                nothing,
+                nothing[0],
+                stop.reason,
+                nan,
+                nan,
+                0,
+                0,
+                np.arange(1),
+                0,
+                0,
+            )
         return found
 
     def _by_itself(self) -> Found:

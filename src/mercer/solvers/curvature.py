@@ -53,6 +53,14 @@ def curvature_of(loss: Any, F: Array, Y: Array, weight: Array) -> Curvature:
     return Diagonal(weight[:, None] * loss.curvature(F, Y))
 
 
+def inverse(total: Array) -> Array:
+    """Return the inverse of a sum of blocks; what all of them leave out stays 0.
+
+    Probabilities do not change when all scores do by the same: one direction is always left out.
+    """
+    return np.asarray(np.linalg.pinv(total, rcond=1e-12, hermitian=True))
+
+
 class Centred:
     """W with an offset that is the best one for every change of f.
 
@@ -61,7 +69,7 @@ class Centred:
 
     def __init__(self, curvature: Curvature, offset: bool) -> None:
         self.curvature, self.offset = curvature, offset
-        self.inverse = np.linalg.pinv(curvature.total, hermitian=True)
+        self.inverse = inverse(curvature.total)
 
     def apply(self, V: Array) -> Array:
         """Return the centred W times V."""

@@ -11,12 +11,13 @@ import numpy as np
 from ..checks import Array
 from ..losses import Softmax, Squared
 from ..monitor import Monitor, Stopped
-from .curvature import Centred, Curvature, curvature_of
+from .curvature import Centred, Curvature, curvature_of, inverse
 from .elements import Element, Elements
 
 STAGE = 30.0  # factor between the penalties of the path
 FIRST = 1e-3  # the first penalty, against the trace of K and the curvature at the start
 LOOSE = 0.3  # relative residual of the equations of a step far from the end
+SMALL = 1e-3  # of the losses of f = 0: what is below is compared with this
 SHORTEST = 2.0**-30  # step that is tried
 OFFSET_STEPS = 60
 MOST = 200  # iterations of conjugate gradients in a step of Newton's method
@@ -133,9 +134,10 @@ class _Descent:
     def _finish(self) -> str:
         """Take steps at the wanted penalty until the gap is small; return how that ended."""
         alpha, tol, moved = self.problem.alpha, self.settings.tol, True
+        start = self.problem.losses(np.zeros_like(self.F))
         while True:
             gap, primal = self._measure(alpha), self.objective(alpha)
-            share = gap / max(abs(primal), np.finfo(float).tiny)
+            share = gap / max(abs(primal), SMALL * abs(start), np.finfo(float).tiny)
             digits = math.log(max(share, 1e-300)) / math.log(min(tol, 0.5))
             record = {"stage": "Newton", "iteration": self.steps, "gap": gap, "primal": primal}
             self.monitor.iteration(record | {"fraction": min(max(digits, 0.0), 1.0)})
@@ -225,7 +227,7 @@ class _Descent:
             slope = u.sum(axis=0)
             if np.abs(slope).max() <= 1e-13 * np.abs(u).sum():
                 return
-            step, t = -np.linalg.pinv(self._curvature().total, hermitian=True) @ slope, 1.0
+            step, t = -inverse(self._curvature().total) @ slope, 1.0
             flatter = problem.slopes(F + step).sum(axis=0)
             while np.abs(flatter).max() >= np.abs(slope).max() and not (
                 problem.losses(F + t * step) < before
@@ -249,10 +251,11 @@ class _Descent:
             total = problem.weight @ problem.loss.curvature(F, problem.targets)
             with np.errstate(divide="ignore", invalid="ignore"):
                 step = np.where(slope == 0, 0.0, -slope / total)
+                middle = (low + high) / 2 - b
             wide = ~np.isfinite(step) | (np.abs(step) > reach)
             step = np.where(wide, -np.sign(slope) * reach, step)
             outside = (b + step <= low) | (b + step >= high)
-            step = np.where(outside & (slope != 0), (low + high) / 2 - b, step)
+            step = np.where(outside & np.isfinite(middle), middle, step)
             reach = np.where(wide, 2 * reach, reach)
             if (b + step == b).all():
                 break

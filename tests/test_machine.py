@@ -1,0 +1,514 @@
+"""Functions with any convex loss: the optimum, its certificate, every way, refusals, stops."""
+
+import pickle
+from dataclasses import dataclass
+
+import numpy as np
+import oracles
+import pandas as pd
+import pytest
+import scipy.sparse
+from scipy.optimize import minimize
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression, PoissonRegressor
+from sklearn.utils import estimator_checks
+
+import mercer
+from mercer import (
+    SVC,
+    SVR,
+    InputError,
+    KernelError,
+    KernelMachineClassifier,
+    KernelMachineRegressor,
+    KernelRidge,
+    MemoryLimitError,
+)
+from mercer.kernels import Categorical, Gaussian, Linear, Polynomial, Spectrum
+from mercer.losses import (
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    Logistic,
+    Poisson,
+    Quantile,
+    SmoothedHinge,
+    Softmax,
+    Squared,
+    SquaredHinge,
+)
+from mercer.models import machine_fit
+
+random = np.random.default_rng(31)
+N = 50
+X, NEW = random.normal(size=(N, 3)), random.normal(size=(12, 3))
+TARGET = np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * random.normal(size=N)
+COUNTS = np.round(np.exp(TARGET))
+TWO = np.where(TARGET + 0.5 * random.normal(size=N) > 0, "yes", "no")
+THREE = np.array(["low", "mid", "top"])[np.digitize(TARGET, [-0.5, 0.5])]
+WEIGHTS = random.uniform(0.2, 2.0, N)
+KERNEL = Gaussian(0.5)
+K = KERNEL(X)
+
+CLASSES = {
+    "logistic": Logistic(),
+    "squared": Squared(),
+    "squared_hinge": SquaredHinge(),
+    "smoothed_hinge": SmoothedHinge(),
+    "hinge": Hinge(),
+}
+NUMBERS = {
+    "squared": Squared(),
+    "huber": Huber(),
+    "poisson": Poisson(),
+    "epsilon_insensitive": EpsilonInsensitive(),
+    "quantile": Quantile(),
+}
+
+
+def objective(model, loss, targets, weight, K=K):
+    """The objective by its definition, from the coefficients alone."""
+    a = np.zeros((len(K), targets.shape[1]))
+    a[model.support_] = model.dual_coef_
+    F = K @ a + model.intercept_
+    return float(weight @ loss.value(F, targets).sum(axis=1)) + model.alpha / 2 * np.sum(
+        a * (K @ a)
+    )
+
+
+def lowest(loss, targets, weight, alpha, offset, K=K):
+    """The minimum by a general optimiser, in the coordinates of a square root of K."""
+    values, vectors = np.linalg.eigh(K)
+    root = vectors * np.sqrt(np.maximum(values, 0))
+    shape = root.shape[1], targets.shape[1]
+
+    def function(z):
+        t = z[: shape[0] * shape[1]].reshape(shape)
+        b = z[shape[0] * shape[1] :] if offset else np.zeros(shape[1])
+        F = root @ t + b
+        u = weight[:, None] * loss.gradient(F, targets)
+        value = weight @ loss.value(F, targets).sum(axis=1) + alpha / 2 * (t**2).sum()
+        slopes = [(root.T @ u + alpha * t).ravel()] + ([u.sum(axis=0)] if offset else [])
+        return value, np.concatenate(slopes)
+
+    start = np.zeros(shape[0] * shape[1] + (shape[1] if offset else 0))
+    options = {"maxiter": 20000, "maxfun": 40000, "ftol": 1e-15, "gtol": 1e-9, "maxcor": 30}
+    return minimize(function, start, jac=True, method="L-BFGS-B", options=options).fun
+
+
+def signs(labels):
+    classes = np.unique(labels)
+    members = labels[:, None] == classes
+    return 2.0 * (members[:, 1:] if len(classes) == 2 else members) - 1.0
+
+
+# --- the optimum ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("offset", [False, True], ids=["through zero", "offset"])
+@pytest.mark.parametrize("alpha", [2.0, 0.05])
+@pytest.mark.parametrize("labels", [TWO, THREE], ids=["two", "three"])
+@pytest.mark.parametrize("name", [name for name in CLASSES if name != "hinge"])
+def test_classes_reach_the_minimum(name, labels, alpha, offset):
+    model = KernelMachineClassifier(name, alpha, kernel=KERNEL, fit_intercept=offset, tol=1e-9)
+    model.fit(X, labels, sample_weight=WEIGHTS)
+    loss, targets = CLASSES[name], signs(labels)
+    if name == "logistic" and len(model.classes_) == 3:
+        loss, targets = Softmax(), (targets + 1) / 2
+    check_optimum(model, loss, targets, WEIGHTS, alpha, offset)
+
+
+@pytest.mark.parametrize("offset", [False, True], ids=["through zero", "offset"])
+@pytest.mark.parametrize("alpha", [2.0, 0.05])
+@pytest.mark.parametrize("name", ["squared", "huber", "poisson"])
+def test_numbers_reach_the_minimum(name, alpha, offset):
+    y = COUNTS if name == "poisson" else np.column_stack([TARGET, 3 - TARGET**2])
+    model = KernelMachineRegressor(name, alpha, kernel=KERNEL, fit_intercept=offset, tol=1e-9)
+    model.fit(X, y, sample_weight=WEIGHTS)
+    check_optimum(model, NUMBERS[name], y.reshape(N, -1), WEIGHTS, alpha, offset)
+
+
+def check_optimum(model, loss, targets, weight, alpha, offset):
+    record = model.certificate_
+    assert record.status == "converged"
+    value = objective(model, loss, targets, weight)
+    assert record.primal == pytest.approx(value, rel=1e-10)
+    best = lowest(loss, targets, weight, alpha, offset)
+    assert value <= best + 1e-8 * abs(best)
+    assert value - best <= record.gap + 1e-8 * abs(value)
+    assert record.gap <= 1e-9 * abs(value)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("tol", [1e-1, 1e-3])
+def test_a_loose_tolerance_keeps_what_the_certificate_says(name, tol):
+    if name == "hinge":
+        pytest.skip("the quadratic problem is polished to the last digits")
+    loose = KernelMachineClassifier(name, 0.02, kernel=KERNEL, tol=tol).fit(X, TWO)
+    exact = KernelMachineClassifier(name, 0.02, kernel=KERNEL, tol=1e-12).fit(X, TWO)
+    above = loose.certificate_.primal - exact.certificate_.primal
+    assert -1e-9 <= above <= loose.certificate_.gap + 1e-9
+    assert loose.certificate_.gap <= tol * loose.certificate_.primal
+    difference = loose._scores(NEW) - loose.intercept_ - exact._scores(NEW) + exact.intercept_
+    assert np.abs(difference).max() <= loose.certificate_.error_bound + 1e-5
+
+
+def test_squared_is_ridge_regression():
+    """Lecture D1: the squared loss."""
+    for offset in (False, True):
+        ridge = KernelRidge(0.3, kernel=KERNEL, fit_intercept=offset).fit(X, TARGET, WEIGHTS)
+        model = KernelMachineRegressor(
+            "squared", 0.3, kernel=KERNEL, fit_intercept=offset, tol=1e-13
+        ).fit(X, TARGET, WEIGHTS)
+        assert np.allclose(model.predict(NEW), ridge.predict(NEW), rtol=0, atol=1e-6)
+        assert model.n_iter_ == 1
+
+
+def test_hinge_types_are_support_vector_machines():
+    """Lecture D1: the hinge."""
+    machine = SVC(4.0, kernel=KERNEL, tol=1e-9).fit(X, TWO, sample_weight=WEIGHTS)
+    model = KernelMachineClassifier("hinge", 0.25, kernel=KERNEL, tol=1e-9)
+    model.fit(X, TWO, sample_weight=WEIGHTS)
+    wanted = machine.decision_function(NEW)
+    assert np.allclose(model.decision_function(NEW), wanted, rtol=0, atol=1e-8)
+    assert np.array_equal(model.support_, np.sort(machine.support_))
+    assert model.certificate_.solver == "dual"
+    assert model.certificate_.primal == pytest.approx(machine.certificate_.primal / 4, rel=1e-8)
+    several = KernelMachineClassifier("hinge", 0.25, kernel=KERNEL, tol=1e-9).fit(X, THREE)
+    rest = SVC(4.0, kernel=KERNEL, tol=1e-9, multiclass="ovr").fit(X, THREE)
+    wanted = rest.decision_function(NEW)
+    assert np.allclose(several.decision_function(NEW), wanted, rtol=0, atol=1e-7)
+    tube = SVR(4.0, epsilon=0.2, kernel=KERNEL, tol=1e-9).fit(X, TARGET)
+    model = KernelMachineRegressor(EpsilonInsensitive(0.2), 0.25, kernel=KERNEL, tol=1e-9)
+    found = model.fit(X, TARGET).predict(NEW)
+    assert np.allclose(found, tube.predict(NEW), rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("offset", [False, True], ids=["through zero", "offset"])
+@pytest.mark.parametrize("q", [0.1, 0.5, 0.8])
+def test_quantiles(q, offset):
+    model = KernelMachineRegressor(Quantile(q), 0.5, kernel=KERNEL, fit_intercept=offset, tol=1e-9)
+    model.fit(X, TARGET, sample_weight=WEIGHTS)
+    value = objective(model, Quantile(q), TARGET[:, None], WEIGHTS)
+    assert model.certificate_.primal == pytest.approx(value, rel=1e-9)
+    assert model.certificate_.gap <= 1e-8 * value
+    again = np.random.default_rng(0)
+    for _ in range(20):  # no function near it is better
+        a = np.zeros(N)
+        a[model.support_] = model.dual_coef_[:, 0]
+        a += 0.01 * again.normal(size=N)
+        f = K @ a + model.intercept_[0] + (0.01 * again.normal() if offset else 0.0)
+        other = WEIGHTS @ Quantile(q).value(f, TARGET) + 0.25 * a @ K @ a
+        assert other >= value - 1e-9
+    if offset:
+        plain = KernelMachineRegressor(Quantile(q), 0.5, kernel=KERNEL).fit(X, TARGET)
+        below = np.mean(plain.predict(X) - 1e-6 > TARGET)
+        at_most = np.mean(plain.predict(X) + 1e-6 >= TARGET)
+        assert below <= q <= at_most
+
+
+def test_linear_models_of_scikit_learn():
+    binary = LogisticRegression(C=2.0, tol=1e-12, max_iter=10000)
+    for labels in (TWO, THREE):
+        wanted = clone(binary).fit(X, labels, sample_weight=WEIGHTS).predict_proba(NEW)
+        for solver in ("primal", "newton", "nystrom"):
+            model = KernelMachineClassifier(alpha=0.5, kernel=Linear(), solver=solver, tol=1e-12)
+            found = model.fit(X, labels, sample_weight=WEIGHTS).predict_proba(NEW)
+            assert np.allclose(found, wanted, rtol=0, atol=1e-6)
+            assert np.allclose(np.exp(model.predict_log_proba(NEW)), found)
+    wanted = PoissonRegressor(alpha=0.1, tol=1e-10, max_iter=10000).fit(X, COUNTS).predict(NEW)
+    model = KernelMachineRegressor("poisson", 0.1 * N, kernel=Linear(), tol=1e-12).fit(X, COUNTS)
+    assert np.allclose(model.predict(NEW), wanted, rtol=1e-5)
+    assert model.certificate_.solver == "primal"
+
+
+@dataclass(frozen=True)
+class LogCosh:
+    """A loss of a user: log cosh (f - y)."""
+
+    wrong: float = 0.0
+
+    def value(self, f, y):
+        return np.logaddexp(f - y, y - f) - np.log(2)
+
+    def gradient(self, f, y):
+        return np.tanh(f - y) + self.wrong
+
+    def curvature(self, f, y):
+        return 1 - np.tanh(f - y) ** 2
+
+
+def test_a_loss_of_ones_own(tmp_path):
+    model = KernelMachineRegressor(LogCosh(), 0.1, kernel=KERNEL, tol=1e-10).fit(X, TARGET)
+    check_optimum_of(model, LogCosh(), TARGET[:, None])
+    classes = KernelMachineClassifier(LogCosh(), 0.1, kernel=KERNEL, tol=1e-10).fit(X, THREE)
+    check_optimum_of(classes, LogCosh(), signs(THREE))
+    assert not hasattr(classes, "predict_proba")
+    told = "KernelMachineRegressor: the gradient of a loss must be the derivative of its value"
+    with pytest.raises(InputError, match=told):
+        KernelMachineRegressor(LogCosh(0.1)).fit(X, TARGET)
+    with pytest.raises(mercer.FileError, match="LogCosh"):
+        mercer.save(model, tmp_path / "model")
+
+
+def check_optimum_of(model, loss, targets):
+    ones = np.ones(N)
+    value = objective(model, loss, targets, ones)
+    assert value <= lowest(loss, targets, ones, model.alpha, True) * (1 + 1e-8)
+
+
+# --- the ways ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("labels", [TWO, THREE], ids=["two", "three"])
+@pytest.mark.parametrize("offset", [False, True], ids=["through zero", "offset"])
+def test_every_way_gives_the_same_function(labels, offset):
+    """All points as centres, and a map of few features, are all of the space."""
+    options = {"alpha": 0.05, "kernel": Polynomial(2), "fit_intercept": offset, "tol": 1e-12}
+    wanted = KernelMachineClassifier(solver="newton", **options).fit(X, labels)
+    for solver in ("primal", "nystrom"):
+        found = KernelMachineClassifier(solver=solver, n_centers=N, **options).fit(X, labels)
+        assert found.certificate_.solver == solver
+        assert np.allclose(found._scores(NEW), wanted._scores(NEW), rtol=0, atol=2e-4)
+        assert found.certificate_.primal == pytest.approx(wanted.certificate_.primal, rel=1e-9)
+
+
+def test_the_way_is_chosen_by_kernel_and_memory(monkeypatch):
+    def way(**options):
+        return KernelMachineClassifier(**options).fit(X, TWO).certificate_
+
+    assert way(kernel=KERNEL).solver == "newton"
+    assert way(kernel=Linear()).solver == "primal"
+    assert way(kernel=KERNEL, loss="hinge").solver == "dual"
+    wanted = KernelMachineClassifier(kernel=KERNEL, tol=1e-10).fit(X, TWO).decision_function(NEW)
+    monkeypatch.setattr(machine_fit, "RANK", 1)
+    monkeypatch.setattr(
+        machine_fit.MachineFit, "_whole", lambda self, *_, **__: self.prepared.gram(store=False)
+    )
+    anew = KernelMachineClassifier(kernel=KERNEL, tol=1e-10).fit(X, TWO)
+    assert "computed anew" in anew.certificate_.plan
+    assert np.allclose(anew.decision_function(NEW), wanted, rtol=0, atol=1e-4)
+    assert anew.certificate_.kernel_entries == anew.certificate_.products * N**2
+    monkeypatch.setattr(machine_fit, "PASS_SECONDS", 0)
+    few = KernelMachineClassifier(kernel=KERNEL, n_centers=20).fit(X, TWO)
+    assert few.certificate_.solver == "nystrom"
+    assert "does not fit" in few.certificate_.plan
+    assert len(few.support_) == len(few.dual_coef_) == 20
+
+
+def test_small_limits():
+    points = np.random.default_rng(1).normal(size=(1500, 4))
+    labels = points[:, 0] * points[:, 1] > 0
+    model = KernelMachineClassifier(kernel=KERNEL, memory_limit="4MB").fit(points, labels)
+    assert model.certificate_.solver == "nystrom"
+    assert model.certificate_.bytes <= 4_000_000
+    assert model.score(points, labels) > 0.95
+    told = r"Newton's method on 1500 points must fit memory_limit; .* the limit is 4.0 MB"
+    with pytest.raises(MemoryLimitError, match=told):
+        KernelMachineClassifier(kernel=KERNEL, memory_limit="4MB", solver="newton").fit(
+            points, labels
+        )
+
+
+def test_single_precision_is_certified_in_its_own_kernel_matrix():
+    wanted = KernelMachineClassifier(alpha=0.1, kernel=KERNEL).fit(X, THREE)
+    single = KernelMachineClassifier(alpha=0.1, kernel=KERNEL).fit(X.astype(np.float32), THREE)
+    assert single.certificate_.status == "converged"
+    assert np.allclose(single._scores(NEW), wanted._scores(NEW), rtol=0, atol=0.02)
+    assert single.certificate_.primal == pytest.approx(wanted.certificate_.primal, rel=1e-5)
+
+
+def test_hard_cases_converge():
+    """Separable classes and tiny penalties, outliers beyond every curvature, repeated points."""
+    far = KernelMachineRegressor(Huber(0.1), 0.01, kernel=KERNEL).fit(X, TARGET + 1e4)
+    assert np.abs(far.predict(X) - 1e4).max() < 10
+    separable = KernelMachineClassifier(alpha=1e-6, kernel=Gaussian(5.0)).fit(X, TWO)
+    assert separable.score(X, TWO) == 1.0
+    twice = KernelMachineClassifier("squared_hinge", 1e-4, kernel=KERNEL)
+    opposite = np.concatenate([TWO, np.where(TWO == "yes", "no", "yes")])
+    found = twice.fit(np.vstack([X, X]), opposite)
+    assert np.allclose(found.decision_function(NEW), 0, atol=1e-3)
+    nothing = KernelMachineRegressor("poisson", kernel=KERNEL).fit(X, np.zeros(N))
+    assert nothing.predict(NEW).max() < 1e-3
+    for model in (far, separable, found, nothing):
+        assert model.certificate_.status == "converged"
+
+
+# --- scikit-learn's contract, any input -------------------------------------------------------
+
+
+@estimator_checks.parametrize_with_checks(
+    [
+        KernelMachineClassifier(),
+        KernelMachineClassifier("hinge"),
+        KernelMachineClassifier("squared_hinge", solver="nystrom"),
+        KernelMachineRegressor(),
+        KernelMachineRegressor("huber"),
+        KernelMachineRegressor("quantile"),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+MODELS = {
+    "two": (KernelMachineClassifier(), TWO),
+    "three": (KernelMachineClassifier(SmoothedHinge(0.2)), THREE),
+    "hinge": (KernelMachineClassifier("hinge"), THREE),
+    "huber": (KernelMachineRegressor(Huber(0.5)), TARGET),
+    "poisson": (KernelMachineRegressor("poisson"), COUNTS),
+    "two outputs": (KernelMachineRegressor(), np.column_stack([TARGET, COUNTS])),
+}
+
+
+def values(model, points):
+    return getattr(model, "decision_function", model.predict)(points)
+
+
+@pytest.mark.parametrize("solver", ["auto", "nystrom", "primal"])
+@pytest.mark.parametrize("name", MODELS)
+def test_copies_and_files_predict_the_same(name, solver, tmp_path):
+    if name == "hinge" and solver != "auto":
+        pytest.skip("solved by its dual")
+    model, y = MODELS[name]
+    kernel = Polynomial(2) if solver == "primal" else KERNEL
+    model = clone(model).set_params(kernel=kernel, solver=solver).fit(X, y)
+    mercer.save(model, tmp_path / "model")
+    for other in (pickle.loads(pickle.dumps(model)), mercer.load(tmp_path / "model")):
+        assert np.array_equal(values(other, NEW), values(model, NEW))
+        assert np.array_equal(other.predict(NEW), model.predict(NEW))
+        assert other.get_params() == model.get_params()
+        assert other.certificate_ == model.certificate_
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_container_gives_the_same_model(name):
+    model, y = MODELS[name]
+    model = clone(model).set_params(kernel=KERNEL, tol=1e-10)
+    wanted = values(clone(model).fit(X, y), NEW)
+    for points, new in (
+        (X.tolist(), NEW.tolist()),
+        (scipy.sparse.csr_matrix(X), scipy.sparse.csr_array(NEW)),
+        (pd.DataFrame(X, columns=list("abc")), pd.DataFrame(NEW, columns=list("abc"))),
+    ):
+        assert np.allclose(values(clone(model).fit(points, y), new), wanted, rtol=0, atol=1e-5)
+    given = clone(model).set_params(kernel="precomputed").fit(K, y)
+    assert np.allclose(values(given, KERNEL(NEW, X)), wanted, rtol=0, atol=1e-5)
+    function = clone(model).set_params(kernel=KERNEL.formula).fit(X, y)
+    assert np.allclose(values(function, NEW), wanted, rtol=0, atol=1e-5)
+
+
+def test_objects_and_tables():
+    words = ["".join(random.choice(list("ab" if i % 2 else "bc"), 7)) for i in range(40)]
+    kinds = np.arange(40) % 2
+    G = oracles.gram(lambda u, v: oracles.spectrum(u, v, 3), words)
+    for name in ("logistic", "hinge"):
+        found = KernelMachineClassifier(name, kernel=Spectrum(3), tol=1e-10).fit(
+            words[:30], kinds[:30]
+        )
+        wanted = KernelMachineClassifier(name, kernel="precomputed", tol=1e-10).fit(
+            G[:30, :30], kinds[:30]
+        )
+        new = found.decision_function(words[30:]), wanted.decision_function(G[30:, :30])
+        assert np.allclose(*new, rtol=0, atol=1e-4)
+    frame = pd.DataFrame({"size": random.normal(size=40) + kinds, "side": ["l", "r"] * 20})
+    kernel = Gaussian(0.5).on("size") + Categorical().on("side")
+    assert KernelMachineClassifier(kernel=kernel).fit(frame, kinds).score(frame, kinds) == 1.0
+
+
+def test_the_same_again_with_any_number_of_threads():
+    fits = [
+        KernelMachineClassifier(kernel=KERNEL, n_jobs=jobs, random_state=3).fit(X, THREE)
+        for jobs in (1, 1, 2)
+    ]
+    assert np.array_equal(fits[0].dual_coef_, fits[1].dual_coef_)
+    assert np.allclose(fits[0]._scores(NEW), fits[2]._scores(NEW), rtol=0, atol=1e-6)
+
+
+def test_weights_count_as_repetitions_and_zeros_leave_out():
+    counts = np.arange(N) % 3
+    repeated = np.repeat(np.arange(N), counts)
+    model = KernelMachineClassifier(kernel=KERNEL, tol=1e-12)
+    weighed = clone(model).fit(X, THREE, sample_weight=counts)
+    wanted = clone(model).fit(X[repeated], THREE[repeated])
+    assert np.allclose(weighed._scores(NEW), wanted._scores(NEW), rtol=0, atol=1e-6)
+    assert set(weighed.support_) <= set(np.flatnonzero(counts))
+    balanced = clone(model).set_params(class_weight="balanced").fit(X, THREE)
+    sizes = np.array([np.sum(label == THREE) for label in THREE])
+    by_hand = clone(model).fit(X, THREE, sample_weight=N / 3 / sizes)
+    assert np.allclose(balanced._scores(NEW), by_hand._scores(NEW), rtol=0, atol=1e-7)
+
+
+# --- refused, stopped -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "told"),
+    [
+        (KernelMachineClassifier("huber"), TWO, "loss must be one of 'squared', 'logistic'"),
+        (KernelMachineRegressor("hinge"), TARGET, "loss must be one of 'squared'"),
+        (KernelMachineClassifier(object()), TWO, "a loss must be one of squared, logistic"),
+        (KernelMachineClassifier(alpha=0), TWO, "alpha must be a finite number above 0; got 0"),
+        (KernelMachineRegressor(alpha=-1), TARGET, "alpha must be a finite number above 0"),
+        (KernelMachineRegressor("poisson"), TARGET, "y must not be negative for the Poisson"),
+        (KernelMachineClassifier(tol=0), TWO, "tol must be a finite number above 0"),
+        (KernelMachineClassifier(solver="cg"), TWO, "solver must be one of 'auto', 'newton'"),
+        (KernelMachineClassifier(n_centers=0), TWO, "n_centers must be a whole number"),
+        (KernelMachineClassifier(max_iter=0), TWO, "max_iter must be a whole number"),
+        (KernelMachineClassifier(), ["one"] * N, "y must have at least two classes"),
+        (KernelMachineClassifier(), TWO[:-1], "y must have 50 labels; got 49"),
+        (KernelMachineRegressor(), TARGET[:-1], "y must have one row for each of the 50 points"),
+    ],
+)
+def test_bad_input(model, y, told):
+    with pytest.raises(ValueError, match=told) as caught:
+        model.fit(X, y)
+    assert str(caught.value).startswith(type(model).__name__)
+
+
+def test_bad_weights_and_points():
+    for weight, told in (
+        (np.arange(N) - 3.0, "sample_weight must be at least 0; got -3 at index 0"),
+        (np.zeros(N), "sample_weight must be above 0 for at least one"),
+        ((TWO == "yes").astype(float), "every class must have a sample with a positive weight"),
+    ):
+        with pytest.raises(InputError, match=f"KernelMachineClassifier: {told}"):
+            KernelMachineClassifier().fit(X, TWO, sample_weight=weight)
+    spoiled = X.copy()
+    spoiled[3, 1] = np.nan
+    with pytest.raises(InputError, match="NaN in row 3, column 1"):
+        KernelMachineRegressor().fit(spoiled, TARGET)
+
+
+def test_ways_that_do_not_fit_are_refused():
+    for model, told in (
+        (KernelMachineClassifier("hinge", solver="newton"), "a loss with a kink, Hinge"),
+        (KernelMachineClassifier(solver="dual"), "solver='dual' is for losses with a kink"),
+        (KernelMachineClassifier(solver="primal"), "needs a kernel with a finite feature map"),
+    ):
+        with pytest.raises(KernelError, match=told):
+            model.fit(X, TWO)
+
+
+@pytest.mark.parametrize("name", ["two", "three", "huber"])
+def test_a_fit_that_is_stopped_is_usable(name):
+    model, y = MODELS[name]
+    records = []
+
+    def stop(record):
+        records.append(record)
+        return len(records) == 2
+
+    stopped = clone(model).set_params(kernel=KERNEL, alpha=0.01, callback=stop)
+    with pytest.warns(ConvergenceWarning, match=r"got .* \(cancelled, .* steps\)"):
+        stopped.fit(X, y)
+    assert stopped.certificate_.status == "cancelled"
+    assert np.isfinite(values(stopped, NEW)).all()
+    assert stopped.certificate_.gap > 0
+    assert records[1]["gap"] <= records[0]["gap"]
+    with pytest.warns(ConvergenceWarning, match="time limit"):
+        clone(model).set_params(kernel=KERNEL, time_limit=1e-9).fit(X, y).predict(NEW)
+    with pytest.warns(ConvergenceWarning, match=r"iteration limit, .*Raise max_iter"):
+        few = clone(model).set_params(kernel=KERNEL, alpha=1e-4, max_iter=1).fit(X, y)
+    assert few.certificate_.gap > few.certificate_.tol * few.certificate_.primal
