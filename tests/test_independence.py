@@ -19,6 +19,7 @@ from mercer.kernels import (
     Linear,
     Polynomial,
     SetIntersection,
+    Sigmoid,
     Spectrum,
 )
 
@@ -230,6 +231,25 @@ def test_both_ways_are_the_same_test(monkeypatch):
     assert found.p_value == wanted.p_value
 
 
+def test_what_is_not_mercer_has_no_factor():
+    # Fewer columns than points explain the diagonal of tanh(x.y), but not the rest of it.
+    found = hsic_test(X, X**2, Sigmoid(1.0, 0.0), Linear(), n_permutations=9)
+    assert found.method == "every entry of K and L"
+    K, L = oracles.gram(lambda x, y: np.tanh(oracles.dot(x, y)), X), (X**2) @ (X**2).T
+    assert found.statistic == pytest.approx(criterion(K, L), rel=1e-11)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_seed_of_the_data_may_be_that_of_the_test(seed):
+    draws = np.random.default_rng(seed)
+    pairs = draws.normal(size=(300, 4))
+    found = mmd_test(pairs[:, :2], pairs[:, 2:], n_permutations=99, random_state=seed)
+    order = np.random.default_rng(seed).permutation(300)
+    first = independence._generator("test", seed).permutation(300)
+    assert not np.array_equal(order, first)
+    assert found.p_value > 0.01
+
+
 @pytest.mark.parametrize("lossy", [False, True])
 def test_independent_pairs_pass(lossy, monkeypatch):
     if lossy:  # factors that leave most of K and L out make a weaker test, not a wrong one
@@ -348,6 +368,8 @@ def test_bad_pairs():
         InputError, match="hsic_test: X and Y must have as many points; got 12 and 9"
     ):
         hsic_test(X, Y)
+    with pytest.raises(InputError, match=r"hsic_test: Y must be square .*shape \(12, 2\)"):
+        hsic_test(X, X, None, "precomputed")
     with pytest.raises(InputError, match="Did you mean 'rbf'"):
         mmd_test(X, Y, "rdf")
     with pytest.raises(InputTypeError, match="random_state must be a whole number"):

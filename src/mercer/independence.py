@@ -21,6 +21,8 @@ DENSE = 1000  # points up to which Gram matrices without a small factor are perm
 RANK = 128  # columns of a factor
 BUFFER = 1 << 20  # numbers of permuted factors that are multiplied at once
 NOTHING = 1e-12  # share of a trace that rounding explains
+STREAM = 20050708  # tells the numbers drawn here from others of the same seed
+ROUNDING = 1e-12  # of the largest criterion there could be
 
 
 @dataclass(frozen=True)
@@ -71,14 +73,18 @@ def _assess(statistic: float, values: Array, rounding: float, method: str) -> Pe
 
 
 def _generator(who: str, state: Any) -> np.random.Generator:
-    """Return a source of permutations; None is a fixed seed."""
+    """Return a source of permutations; None is a fixed seed.
+
+    A seed has a stream of its own here: permutations drawn from the very numbers that the data were
+    drawn from would not be independent of them.
+    """
     if isinstance(state, np.random.Generator):
         return state
     if isinstance(state, np.random.RandomState):
-        return np.random.default_rng(state.randint(2**31 - 1))
-    return np.random.default_rng(
-        0 if state is None else checks.whole(who, "random_state", state, least=0)
-    )
+        seed = int(state.randint(2**31 - 1))
+    else:
+        seed = 0 if state is None else checks.whole(who, "random_state", state, least=0)
+    return np.random.default_rng((seed, STREAM))
 
 
 # --- two samples ------------------------------------------------------------------------------
@@ -175,12 +181,12 @@ def _chained(parts: list[Input]) -> RowBlocks:
     return RowBlocks(blocks, convert=lambda block, who: block)
 
 
-def _one_pass(kernel: Kernel, points: Input, limit: int) -> Gram:
+def _one_pass(kernel: Kernel, points: Input, limit: int, dtype: Any = None) -> Gram:
     """Return K to be gone through once or twice: on the fly, if no map makes it cheaper."""
     prepared = prepare(kernel, points)
-    K = prepared.gram(memory_limit=limit)
+    K = prepared.gram(memory_limit=limit, dtype=dtype)
     if K.plan.kind in ("stored", "half stored"):
-        K = prepared.gram(memory_limit=limit, store=False)
+        K = prepared.gram(memory_limit=limit, dtype=dtype, store=False)
     return K
 
 
@@ -273,7 +279,7 @@ def hsic_test(
     random = _generator(who, random_state)
     limit = limit_in_bytes(who, memory_limit)
     K, L = (
-        _one_pass(*_points(name, kernel, points), max(limit // 3, 1))
+        _one_pass(*_points(name, kernel, points), max(limit // 3, 1), np.float64)
         for name, kernel, points in (("X", kernel_x, X), ("Y", kernel_y, Y))
     )
     n = K.shape[0]
@@ -282,14 +288,14 @@ def hsic_test(
     rank = max(1, min(n, RANK, limit // 3 // (48 * n)))
     factors = [_Factor.of(one, rank, random) for one in (K, L)]
     orders = itertools.chain([np.arange(n)], (random.permutation(n) for _ in range(count)))
-    exact = all(factor.left_out <= NOTHING for factor in factors)
-    if exact or n > DENSE or 40 * n * n > limit // 3:
+    statistic = _criterion(K, L)
+    if n > DENSE or 40 * n * n > limit // 3 or _is_all(factors, statistic):
         values, size = _by_factors(factors[0].columns, factors[1].columns, orders)
         method = f"K and L as products of factors: {factors[0]}; {factors[1]}"
     else:
         values, size = _entry_by_entry(K, L, orders)
         method = "every entry of K and L"
-    return _assess(_criterion(K, L), values, 1e-12 * size, method)
+    return _assess(statistic, values, ROUNDING * size, method)
 
 
 def _points(name: str, kernel: Any, points: Any) -> tuple[Kernel, Input]:
@@ -297,6 +303,9 @@ def _points(name: str, kernel: Any, points: Any) -> tuple[Kernel, Input]:
     found = value.admit(points)
     if len(found) < 2:
         raise InputError(sentence("hsic_test", f"{name} must have at least two points", len(found)))
+    if isinstance(found, GramRows) and found.columns is None:
+        must = f"{name} must be square if it is precomputed, one row and column a point"
+        raise InputError(sentence("hsic_test", must, f"shape {found.values.shape}"))
     return value, found
 
 
@@ -334,6 +343,15 @@ class _Factor:
     def __str__(self) -> str:
         rest = "all of it" if self.left_out <= NOTHING else f"all but {self.left_out:.1g} of it"
         return f"{self.columns.shape[1]} columns, {rest}"
+
+
+def _is_all(factors: list[_Factor], statistic: float) -> bool:
+    """Return whether the factors are all of K and L; of a kernel that is not Mercer's none are."""
+    if any(factor.left_out > NOTHING for factor in factors):
+        return False
+    A, B = (factor.columns for factor in factors)
+    (value,), size = _by_factors(A, B, iter([np.arange(len(A))]))
+    return abs(float(value) - statistic) <= 1e-9 * size
 
 
 def _by_factors(A: Array, B: Array, orders: Iterator[Array]) -> tuple[Array, float]:
