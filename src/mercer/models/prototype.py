@@ -1,4 +1,4 @@
-"""Nearest class mean in feature space."""
+"""Nearest prototype in feature space: class means, or several means a class."""
 
 from __future__ import annotations
 
@@ -11,13 +11,21 @@ from sklearn.base import ClassifierMixin
 
 from .. import checks
 from ..checks import Array, InputError, sentence
-from ..grams import Sums
+from ..grams import Multiply, Prepared, Sums
+from ..monitor import Monitor
+from ..solvers import KernelMeans
 from .base import Certificate, KernelEstimator
+from .kmeans import ClusterSearch
+
+STARTS = 4  # of k-means within a class
 
 
 @dataclass(frozen=True)
 class PrototypeCertificate(Certificate):
-    """separation: the smallest distance in feature space between two class means."""
+    """separation: the smallest distance in feature space between prototypes of two classes.
+
+    status: "exact" for class means; of several prototypes that of k-means, "converged" or not.
+    """
 
     separation: float
 
@@ -26,52 +34,105 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
     """Assign the class whose mean in feature space is nearest.
 
     ||phi(x) - mu_c||**2 = k(x, x) - 2/n_c sum_i k(x, x_i) + 1/n_c**2 sum_ij k(x_i, x_j) over the
-    members i, j of class c; the third term is computed once, in `fit`.
+    members i, j of class c; the third term is computed once, in `fit`. With several prototypes mu_c
+    are the means of clusters within the classes, and the class of the nearest one is assigned.
 
     Parameters
     ----------
     kernel : None (Gaussian), a kernel, a scikit-learn kernel name, "precomputed" or fn(X, Y)
+    n_prototypes : of each class, found by k-means in feature space; a class with fewer members has
+        as many as members
+    shrinkage : in [0, 1]; moves every prototype towards the mean mu of all points, to
+        (1 - shrinkage) mu_c + shrinkage mu
     memory_limit : "auto", bytes or a text such as "2GB"
+    random_state : of k-means; None is a fixed one
 
     Attributes
     ----------
-    classes_, kernel_ (resolved), dual_coef_ (n, n_classes): mu_c = sum_i dual_coef_[i, c] phi(x_i),
-    squared_norms_: ||mu_c||**2, support_, certificate_
+    classes_, kernel_ (resolved), dual_coef_ (n, prototypes): mu_c = sum_i dual_coef_[i, c]
+    phi(x_i), squared_norms_: ||mu_c||**2, prototype_classes_: the class of each, support_,
+    certificate_
 
     References
     ----------
     Shawe-Taylor, Cristianini, "Kernel Methods for Pattern Analysis" (2004), section 5.1.
     """
 
-    def __init__(self, kernel: Any = None, *, memory_limit: Any = "auto") -> None:
+    def __init__(
+        self,
+        kernel: Any = None,
+        *,
+        n_prototypes: int = 1,
+        shrinkage: float = 0.0,
+        memory_limit: Any = "auto",
+        random_state: Any = None,
+    ) -> None:
         self.kernel = kernel
+        self.n_prototypes = n_prototypes
+        self.shrinkage = shrinkage
         self.memory_limit = memory_limit
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the mean of every class."""
+        """Find the prototypes of every class."""
         start = time.perf_counter()
+        who = type(self).__name__
+        most = checks.whole(who, "n_prototypes", self.n_prototypes, least=1)
+        shrinkage = checks.number(who, "shrinkage", self.shrinkage, least=0, most=1)
         points = self._check_fit(X)
         self.classes_, codes = self._check_labels(y, len(points))
-        weight = checks.sample_weight(type(self).__name__, sample_weight, len(points))
-        shares = self._shares(codes, weight)
+        weight = checks.sample_weight(who, sample_weight, len(points))
+        shares = self._shares(codes, weight)  # refuses a class without weight
         prepared = self._prepare(points, weight)
+        groups, owners, status = codes, np.arange(len(self.classes_)), "exact"
+        if most > 1:
+            groups, owners, status = self._clusters(prepared, codes, weight, most)
+            shares = self._shares(groups, weight)
         K = prepared.gram(memory_limit=self.memory_limit)
         if K.plan.kind == "half stored":  # one pass is all there is: nothing needs to be kept
             K = prepared.gram(memory_limit=self.memory_limit, store=False)
-        products = K.reduce(Sums(codes, len(self.classes_), shares))
-        self.dual_coef_ = np.zeros((len(points), len(self.classes_)))
-        self.dual_coef_[np.arange(len(points)), codes] = shares
-        self.support_ = np.arange(len(points))
-        between = self.dual_coef_.T @ products
-        self.squared_norms_ = np.diag(between).copy()
-        entries, seconds = K.shape[0] * K.shape[1], time.perf_counter() - start
-        plan = f"{K.plan.kind}: {K.plan.reason}"
-        separation = _separation(between)
-        self.certificate_ = PrototypeCertificate(
-            "exact", plan, entries, K.plan.bytes, seconds, separation
-        )
+        products = K.reduce(Sums(groups, len(owners), shares))
+        coefficients = np.zeros((len(points), len(owners)))
+        coefficients[np.arange(len(points)), groups] = shares
+        if shrinkage:
+            mix = _mix(np.bincount(groups, weight, len(owners)), shrinkage)
+            coefficients, products = coefficients @ mix, products @ mix
+        between = coefficients.T @ products
+        self.dual_coef_, self.squared_norms_ = coefficients, np.diag(between).copy()
+        self.prototype_classes_, self.support_ = self.classes_[owners], np.arange(len(points))
         self._keep(self.support_)
+        self.certificate_ = PrototypeCertificate(
+            status,
+            f"{K.plan.kind}: {K.plan.reason}",
+            K.shape[0] * K.shape[1],
+            K.plan.bytes,
+            time.perf_counter() - start,
+            _separation(between, owners),
+        )
         return self
+
+    def _clusters(
+        self, prepared: Prepared, codes: Array, weight: Array | None, most: int
+    ) -> tuple[Array, Array, str]:
+        """Return the prototype of every sample, the class of every prototype, and the status.
+
+        Prototypes of one class follow one another.
+        """
+        groups, states = np.empty_like(codes), []
+        owners: list[int] = []
+        for number in range(len(self.classes_)):
+            members = np.flatnonzero(codes == number)
+            own = None if weight is None else weight[members]
+            count = min(most, len(members) if own is None else int((own > 0).sum()))
+            search = ClusterSearch(
+                type(self).__name__, prepared.take(members), own, self.memory_limit, self._seed()
+            )
+            found = search.run(KernelMeans(count, STARTS), Monitor()).clusters
+            groups[members] = found.labels + len(owners)
+            owners += [number] * count
+            states.append(found.status)
+        status = next((state for state in states if state != "converged"), "converged")
+        return groups, np.array(owners), status
 
     def _shares(self, codes: Array, weight: Array | None) -> Array:
         """Return the part of each sample in the mean of its class."""
@@ -90,35 +151,45 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
         return np.asarray(weights / totals[codes])
 
     def _products(self, X: Any) -> Array:
-        """Return phi(x).mu_c for every x and class c."""
-        K = self._cross_gram(X)
-        codes = self.dual_coef_.argmax(axis=1)
-        shares = self.dual_coef_.sum(axis=1)
-        return np.asarray(K.reduce(Sums(codes, len(self.classes_), shares)))
+        """Return phi(x).mu_c for every x and prototype c."""
+        return np.asarray(self._cross_gram(X).reduce(Multiply(self.dual_coef_)))
+
+    def _of_classes(self, values: Array) -> Array:
+        """Return the largest value of the prototypes of each class."""
+        if values.shape[1] == len(self.classes_):
+            return values
+        firsts = np.searchsorted(self.prototype_classes_, self.classes_)
+        return np.asarray(np.maximum.reduceat(values, firsts, axis=1))
 
     def decision_function(self, X: Any) -> Array:
-        """Return phi(x).mu_c - ||mu_c||**2 / 2, largest for the nearest mean.
+        """Return phi(x).mu_c - ||mu_c||**2 / 2 of the best prototype of a class, largest nearest.
 
         Two classes: the difference of the second and the first, positive for `classes_[1]`.
         """
-        scores = self._products(X) - self.squared_norms_ / 2
+        scores = self._of_classes(self._products(X) - self.squared_norms_ / 2)
         return np.asarray(scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores)
 
     def predict(self, X: Any) -> Array:
-        """Return the class of the nearest mean."""
+        """Return the class of the nearest prototype."""
         scores = self.decision_function(X)
         chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[chosen])
 
     def distances(self, X: Any) -> Array:
-        """Return ||phi(x) - mu_c|| for every x and class c."""
+        """Return ||phi(x) - mu_c|| for every x and class c, to its nearest prototype."""
         points = self._check_predict(X)
         squares = self.kernel_.diag(points)[:, None] - 2 * self._products(X) + self.squared_norms_
-        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+        return np.asarray(np.sqrt(np.maximum(-self._of_classes(-squares), 0.0)))
 
 
-def _separation(between: Array) -> float:
+def _mix(totals: Array, shrinkage: float) -> Array:
+    """Return what turns coefficients of means into those of means moved towards their mean."""
+    mean = shrinkage * totals / totals.sum()
+    return np.asarray((1 - shrinkage) * np.eye(len(totals)) + mean[:, None])
+
+
+def _separation(between: Array, owners: Array) -> float:
     norms = np.diag(between)
     squares = norms[:, None] - 2 * between + norms[None, :]
-    np.fill_diagonal(squares, np.inf)
+    squares[owners[:, None] == owners] = np.inf
     return float(np.sqrt(max(squares.min(), 0.0)))
