@@ -108,7 +108,13 @@ def test_the_default_kernel_and_names_have_parameters_too():
     piped = make_pipeline(StandardScaler(), KernelPrototypeClassifier())
     piped.set_params(kernelprototypeclassifier__kernel__gamma=0.5)
     assert piped[-1].kernel == Gaussian(0.5)
-    assert KernelPrototypeClassifier().get_params() == {"kernel": None, "memory_limit": "auto"}
+    assert set(KernelPrototypeClassifier().get_params()) == {
+        "kernel",
+        "n_prototypes",
+        "shrinkage",
+        "memory_limit",
+        "random_state",
+    }
 
 
 def test_wrong_parameters_are_named():
