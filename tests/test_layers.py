@@ -51,13 +51,15 @@ OUTSIDE = {
     "grams": {"numpy", "scipy"},
     "validity": {"numpy", "scipy"},
     "independence": {"numpy"},
+    "features": {"numpy", "scipy", "sklearn"},
     "files": {"numpy", "scipy", "sklearn", "narwhals"},
     "solvers": {"numpy", "scipy"},
     "testing": {"numpy", "scipy"},
 }
 
 # kernel(X, Y) takes the fast path that `grams` registers, and loads that room by name to do so.
-BY_NAME = {("kernels/base.py", "grams")}
+# mercer.features names an estimator that lives in `models`, and loads it when it is asked for.
+BY_NAME = {("kernels/base.py", "grams"), ("features/__init__.py", "models")}
 
 
 def room_of(file):

@@ -14,11 +14,13 @@ from .ridge_cv import KernelRidgeClassifierCV, KernelRidgeCV
 from .svm import SvmCertificate
 from .svm_classifier import SVC, NuSVC
 from .svm_regressor import SVR, NuSVR, OneClassSVM
+from .transformer import GramTransformer
 
 __all__ = [
     "SVC",
     "SVR",
     "Certificate",
+    "GramTransformer",
     "KMeansCertificate",
     "KernelEstimator",
     "KernelKMeans",
