@@ -87,8 +87,14 @@ class PcaFit:
 
     def _gram(self) -> Gram:
         """Return K, kept where it fits beside what the solver needs."""
+        if self.beside >= self.limit:
+            raise MemoryLimitError(
+                f"{self.settings.who}: finding {self.count} components of {self.n} points must fit "
+                f"memory_limit; it needs more than {bytes_text(self.beside)}, the limit is "
+                f"{bytes_text(self.limit)}. Ask for fewer components, or raise memory_limit."
+            )
         options: dict[str, Any] = {
-            "memory_limit": max(self.limit - self.beside, 1),
+            "memory_limit": self.limit - self.beside,
             "monitor": self.settings.monitor,
             "dtype": self._dtype(),
         }

@@ -50,7 +50,7 @@ class Krylov:
     @classmethod
     def bytes(cls, n: int, count: int, room: int) -> int:
         """Return what is needed beside K with a basis of `room` columns."""
-        guess = 4 * (GUESS * count + EXTRA) + 2 * AT_ONCE  # its factor, and copies on the way
+        guess = 4 * _columns(count, room) + 2 * AT_ONCE  # its factor, and copies on the way
         return 8 * n * max(room + 5 * cls.block(n, count), guess) + 32 * room**2
 
     @classmethod
@@ -79,20 +79,19 @@ class Krylov:
                 passes += 1
                 monitor.iteration(self._record(basis, passes))
             except Stopped as stop:
-                status = stop.reason
-                break
+                if passes == 0:
+                    return nothing_found(n, count, stop.reason)
+                return basis.unmeasured(count, stop.reason, passes)
             if basis.residual <= 0.7 * self.tol or basis.is_complete:
                 status = "converged"
                 break
-        if passes == 0:
-            return nothing_found(n, count, status)
         return self._finish(basis, count, status, passes)
 
     def _guess(self, A: Centred, count: int) -> Array:
         """Return a first block: eigenvectors of a partial factor of K, and random vectors."""
         n, random = len(A.roots), np.random.default_rng(self.seed)
         block = self.block(n, count)
-        factor = partial_cholesky(A.K, min(GUESS * count + EXTRA, n), random, A.roots)
+        factor = partial_cholesky(A.K, min(_columns(count, self.room), n), random, A.roots)
         T = A.project(factor.values.T.astype(np.float64))
         values, E = eigh(product(T.T, T), check_finite=False)
         kept = values > 1e-12 * max(values.max(initial=0.0), 1e-300)
@@ -112,14 +111,19 @@ class Krylov:
 
     def _finish(self, basis: _Basis, count: int, status: str, passes: int) -> Spectrum:
         """Measure what was found; where time is up, what the basis says of itself must do."""
-        U = basis.vectors(count)
         try:
+            U = basis.vectors(count)
             found = measured(basis.A, U, basis.lowest(), status, passes + 1, turn=True)
         except Stopped as stop:
-            return basis.unmeasured(U, stop.reason, passes)
+            return basis.unmeasured(count, stop.reason, passes)
         if status == "converged" and found.residual > self.tol:
             return replace(found, status="stagnated")
         return found
+
+
+def _columns(count: int, room: int) -> int:
+    """Return the columns of K that the first guess is made of."""
+    return min(GUESS * count + EXTRA, room // 2)
 
 
 class _Basis:
@@ -209,9 +213,9 @@ class _Basis:
         T = self.T[: self.filled, : self.filled]
         return float(eigvalsh(T, subset_by_index=[0, 0], check_finite=False)[0])
 
-    def unmeasured(self, U: Array, status: str, passes: int) -> Spectrum:
+    def unmeasured(self, count: int, status: str, passes: int) -> Spectrum:
         """Return what was found without another product: with A u = value u, as is nearly so."""
-        A, values = self.A, self.values[: U.shape[1]]
+        A, U, values = self.A, self.vectors(count), self.values[:count]
         means = np.zeros(len(U)) if self.means is None else self.means
         roots, top = A.roots[:, None], float(self.values[0])
         return Spectrum(
@@ -220,7 +224,7 @@ class _Basis:
             U * values / roots + means @ (roots * U),
             means,
             A.trace(means),
-            self.sizes[: U.shape[1]] / max(top, np.finfo(np.float64).tiny),
+            self.sizes[:count] / max(top, np.finfo(np.float64).tiny),
             self.lowest(),
             A.zero(top),
             status,
