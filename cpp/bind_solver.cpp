@@ -1,9 +1,10 @@
-// The solver of quadratic problems in a box, for Python.
+// The solver of quadratic problems in a box, and the perceptron, for Python.
 #include <nanobind/stl/tuple.h>
 
 #include <tuple>
 
 #include "bind.hpp"
+#include "perceptron.hpp"
 #include "smo.hpp"
 
 namespace {
@@ -59,9 +60,43 @@ void bind_solver(nb::module_& m, const char* name) {
         "columns"_a.noconvert(), "g"_a.noconvert(), "g += weights' columns of rows, in place.");
 }
 
+template <class T>
+void bind_walk(nb::module_& m) {
+    using Numbers = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+    using Places = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+    const auto size = [](const auto& array) { return static_cast<std::int64_t>(array.shape(0)); };
+    m.def(
+        "walk",
+        [size](const Matrix<T>& K, const Column<std::int64_t>& order,
+               const Column<std::int64_t>& codes, const Output<double>& scores,
+               const Numbers& offset, const Column<double>& roots, double length, double count,
+               double rounding, double drift, const Places& places, const Places& rivals) {
+            const auto n = static_cast<std::int64_t>(scores.shape(1));
+            require(size(codes) == n && size(roots) == n && size(offset) == size(scores),
+                    "walk: there must be a code and a root a point, and an offset a class.");
+            require(size(scores) >= 2, "walk: there must be at least two classes.");
+            require(size(places) >= size(order) && size(rivals) >= size(order),
+                    "walk: there must be room for a mistake a visit.");
+            mercer::Scores found{scores.data(), offset.data(), size(scores), n, roots.data(),
+                                 length, count, rounding, drift};
+            const mercer::KernelRows<T> rows{K.data(), size(K),
+                                             static_cast<std::int64_t>(K.shape(1))};
+            const nb::gil_scoped_release release;
+            const auto done = mercer::walk(rows, order.data(), size(order), codes.data(), found,
+                                           places.data(), rivals.data());
+            return std::make_tuple(done.visited, done.made);
+        },
+        "K"_a.noconvert(), "order"_a.noconvert(), "codes"_a.noconvert(), "scores"_a.noconvert(),
+        "offset"_a.noconvert(), "roots"_a.noconvert(), "length"_a, "count"_a, "rounding"_a,
+        "drift"_a, "places"_a.noconvert(), "rivals"_a.noconvert(),
+        "Visit points in turn; how many, up to one that is too close to tell, and mistakes.");
+}
+
 }  // namespace
 
 void bind_solvers(nb::module_& m) {
     bind_solver<float>(m, "BlockSolver32");
     bind_solver<double>(m, "BlockSolver64");
+    bind_walk<float>(m);
+    bind_walk<double>(m);
 }

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer import SVC, KernelPerceptron
 from mercer.kernels import Gaussian, Intersection, Laplacian, Linear, Polynomial
 from mercer.models import svm_rows
-from mercer.solvers import perceptron
+from mercer.solvers import walks
 
 KERNELS = {
     "gaussian": (Gaussian(0.7), lambda x, y: oracles.gaussian(x, y, 0.7, 0.7)),
@@ -74,17 +74,17 @@ def sample(seed, n=60, d=2, classes=2):
     return X, np.digitize(target, np.quantile(target, np.arange(1, classes) / classes))
 
 
-@pytest.fixture(params=["whole", "one block", "rows", "few rows"])
+@pytest.fixture(params=["whole", "parts", "rows", "few rows"])
 def way(request, monkeypatch):
     """Ways to the same mistakes: K whole or rows in single precision, and sizes of blocks."""
     sizes = {
-        "whole": {"BLOCK": 7},
-        "one block": {},
+        "whole": {},
+        "parts": {"AT_ONCE": 7},
         "rows": {"BLOCK": 16, "BATCH": 5, "AHEAD": 2},
         "few rows": {"BLOCK": 5, "BATCH": 40},
     }[request.param]
     for name, value in sizes.items():
-        monkeypatch.setattr(perceptron, name, value)
+        monkeypatch.setattr(walks, name, value)
     if "rows" in request.param:
         monkeypatch.setattr(svm_rows, "DENSE", 10)
     if request.param == "few rows":

@@ -19,6 +19,7 @@ from mercer._core import (
     normal_product,
     num_threads,
     version,
+    walk,
 )
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "num_threads",
     "set_num_threads",
     "version",
+    "walk",
 ]
 
 

@@ -19,15 +19,8 @@ from ..grams import limited_threads
 from ..inputs import GRAM, Input, RowBlocks
 from ..inputs.blocks import concatenate
 from ..monitor import Monitor, Stopped, to_stderr
-from ..solvers.perceptron import (
-    Lesson,
-    Perceptron,
-    PerceptronSolution,
-    Votes,
-    Walk,
-    contradiction,
-)
-from ..solvers.projectron import BudgetWalk
+from ..solvers.perceptron import Perceptron, PerceptronSolution, contradiction
+from ..solvers.walks import Lesson, Votes
 from .base import Certificate, KernelEstimator
 from .svm_rows import SharedRows
 
@@ -211,12 +204,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
             checks.whole(who, "budget", self.budget, least=1)
         with limited_threads(self.n_jobs, who):
             rows, lesson = self._lesson(points, codes, monitor)
-            walk = (
-                Walk(lesson, monitor)
-                if self.budget is None
-                else BudgetWalk(lesson, monitor, self.budget)
-            )
-            found = Perceptron(max_iter, seed).solve(walk)
+            found = Perceptron(max_iter, seed, self.budget).solve(lesson, monitor)
         self._store(found, len(codes), len(lesson.votes.beta))
         status = found.status
         if max_iter == 1 and status == "iteration limit":

@@ -7,12 +7,12 @@ from scipy.linalg import solve_triangular
 
 from ..checks import Array, KernelError, sentence
 from ..monitor import Monitor
-from .perceptron import Lesson, Walk
+from .walks import BlockWalk, Lesson
 
 DEPENDENT = 1e-10  # share of its squared length that a point must add to the span of the others
 
 
-class BudgetWalk(Walk):
+class BudgetWalk(BlockWalk):
     """A walk that keeps so many points at most.
 
     Beyond them the update phi(x) of a mistake is replaced by its projection sum_i d_i phi(x_i) on
@@ -22,24 +22,22 @@ class BudgetWalk(Walk):
     """
 
     def __init__(self, lesson: Lesson, monitor: Monitor, budget: int) -> None:
-        self.budget = budget
         super().__init__(lesson, monitor)
-
-    def begin(self) -> None:
-        """Take in the points that carry votes already."""
+        self.budget, self.single = budget, False
         room = min(self.budget, len(self.beta))
         self.kept = np.zeros(0, dtype=np.int64)
         self.places = np.full(len(self.beta), -1)
         self.factor = np.zeros((room, room))
-        self.single = False
+
+    def begin(self) -> None:
         for point in range(self.first):
+            row = self._between(np.array([point]))[0]
             beta, late = self.beta[point].copy(), self.late[point].copy()
             self.beta[point] = self.late[point] = 0.0
             self.offset -= beta
-            self._take_in(point, self._between(np.array([point]))[0], beta, late)
+            self._take_in(point, row, beta, late)
 
     def visit_block(self, block: Array) -> None:
-        """Visit points whose scores are found at once and corrected after each mistake."""
         count, own = len(self.kept), self.codes[block]
         K = np.empty((len(block), min(count + len(block), len(self.factor))))
         K[:, :count] = self._between(block)
