@@ -200,6 +200,16 @@ def test_matched_values_are_the_bits_of_the_definition(kernel):
     assert is_rounded(kernel)
 
 
+@pytest.mark.parametrize("kernel", [Gaussian(0.3), Gaussian((0.1,) * 2000), Chi2(0.5), Linear()])
+def test_matched_values_of_wide_sparse_rows(kernel):
+    rows = scipy.sparse.random_array((60, 2000), density=0.005, rng=random, format="csr")
+    i, j = random.integers(0, 60, 300), random.integers(0, 60, 300)
+    found = matched_values(kernel, Matrix(rows), i, Matrix(rows), j)
+    assert np.array_equal(found, kernel.formula(rows.toarray())[i, j])
+    # Each of them may be dense instead.
+    assert np.array_equal(found, matched_values(kernel, Matrix(rows.toarray()), i, Matrix(rows), j))
+
+
 @pytest.mark.parametrize(
     ("kernel", "points"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +15,13 @@ from ..kernels.pairs import (
     DIAGONAL_BLOCK,
     Pairs,
     Statistic,
+    as_matrix,
     broadcast,
     column_weights,
     given_block,
     items,
     loop,
-    matrices,
+    same_width,
 )
 
 AT_ONCE = 1 << 18  # numbers of each side that are gone through together
@@ -37,10 +39,13 @@ class Matched(Pairs):
         return isinstance(self.left, Matrix)
 
     def statistic(self, statistic: Statistic, weights: tuple[float, ...] | None) -> Array:
-        X, Y = (np.ascontiguousarray(rows.T) for rows in matrices(self.left, self.right))
+        left, right = as_matrix(self.left), as_matrix(self.right)
+        same_width(left.n_columns, right.n_columns)
+        used = _used_columns(left, right)
+        X, Y = (_transposed(rows, used) for rows in (left, right))
         summands = statistic.of(X, Y)
         if weights is not None:
-            summands = summands * column_weights(weights, len(X))[:, None]
+            summands = summands * column_weights(weights, left.n_columns)[used, None]
         return np.asarray(np.add.reduce(summands, axis=0))  # in the order of the definition
 
     def sides(self, function: Callable[[Input], Array]) -> tuple[Array, Array]:
@@ -65,6 +70,19 @@ class Matched(Pairs):
         return Matched(phi(self.left), phi(self.right))
 
 
+def _used_columns(left: Matrix, right: Matrix) -> Any:
+    """Return the columns where a sparse row has an entry: no statistic is moved by two zeros."""
+    if not (left.is_sparse and right.is_sparse):
+        return slice(None)
+    return np.union1d(left.values.indices, right.values.indices)
+
+
+def _transposed(rows: Matrix, used: Any) -> Array:
+    """Return the columns one after another, in double precision."""
+    dense = Matrix(rows.values[:, used]).dense() if rows.is_sparse else rows.dense()
+    return np.ascontiguousarray(dense.T, dtype=np.float64)
+
+
 def _cut(left: Input, right: Input, size: int) -> Iterator[tuple[Input, Input]]:
     for start in range(0, len(left), size):
         rows = slice(start, start + size)
@@ -73,16 +91,24 @@ def _cut(left: Input, right: Input, size: int) -> Iterator[tuple[Input, Input]]:
 
 def matched_values(kernel: Kernel, left: Input, i: Array, right: Input, j: Array) -> Array:
     """Return k(left_i, right_j) of the pairs (i, j), the same numbers as `kernel.formula` gives."""
-    step = 1024
-    if isinstance(left, Matrix):
-        step = max(1, AT_ONCE // max(1, left.n_columns))
-    values = np.empty(len(i))
+    step, values = _at_once(left, right), np.empty(len(i))
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
         for start in range(0, len(i), step):
             part = slice(start, start + step)
             pairs = Matched(left.take(i[part]), right.take(j[part]))
             values[part] = broadcast(kernel.profile(pairs), (len(pairs.left),))
     return values
+
+
+def _at_once(left: Input, right: Input) -> int:
+    """Return how many pairs to take together, so that their numbers stay in the cache."""
+    if not isinstance(left, Matrix) or not isinstance(right, Matrix):
+        return 1024
+    step = AT_ONCE // max(1, left.n_columns)
+    if left.is_sparse and right.is_sparse:  # each pair may bring columns of its own
+        entries = left.values.nnz / max(len(left), 1) + right.values.nnz / max(len(right), 1)
+        step = max(step, int((AT_ONCE / max(entries, 1.0)) ** 0.5))
+    return max(1, step)
 
 
 def is_rounded(kernel: Kernel) -> bool:
