@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .kernels import parse as parse
     from .models import SVC as SVC
     from .models import SVR as SVR
+    from .models import KernelFisherDiscriminant as KernelFisherDiscriminant
     from .models import KernelKMeans as KernelKMeans
     from .models import KernelMachineClassifier as KernelMachineClassifier
     from .models import KernelMachineRegressor as KernelMachineRegressor
@@ -62,6 +63,7 @@ _HOME = {
     "KernelNeighborsRegressor": "models",
     "KernelPCA": "models",
     "KernelPerceptron": "models",
+    "KernelFisherDiscriminant": "models",
     "KernelKMeans": "models",
     "KernelMachineClassifier": "models",
     "KernelMachineRegressor": "models",

@@ -1,6 +1,7 @@
 """scikit-learn estimators, thin: check, prepare, solve, store, return."""
 
 from .base import Certificate, KernelEstimator
+from .discriminant import DiscriminantCertificate, KernelFisherDiscriminant
 from .kmeans import KernelKMeans, KMeansCertificate
 from .machine import KernelMachineClassifier, KernelMachineRegressor, MachineCertificate
 from .neighbors import KernelNeighborsClassifier, KernelNeighborsRegressor
@@ -20,9 +21,11 @@ __all__ = [
     "SVC",
     "SVR",
     "Certificate",
+    "DiscriminantCertificate",
     "GramTransformer",
     "KMeansCertificate",
     "KernelEstimator",
+    "KernelFisherDiscriminant",
     "KernelKMeans",
     "KernelMachineClassifier",
     "KernelMachineRegressor",
