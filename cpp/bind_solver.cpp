@@ -77,8 +77,8 @@ void bind_walk(nb::module_& m) {
             require(size(scores) >= 2, "walk: there must be at least two classes.");
             require(size(places) >= size(order) && size(rivals) >= size(order),
                     "walk: there must be room for a mistake a visit.");
-            mercer::Scores found{scores.data(), offset.data(), size(scores), n, roots.data(),
-                                 length, count, rounding, drift};
+            mercer::Scores found{scores.data(), offset.data(), size(scores), n,    roots.data(),
+                                 length,        count,         rounding,     drift};
             const mercer::KernelRows<T> rows{K.data(), size(K),
                                              static_cast<std::int64_t>(K.shape(1))};
             const nb::gil_scoped_release release;

@@ -20,6 +20,7 @@ ENTRIES = 4_000_000  # of K that may be read between them
 BLOCK = 512  # points whose scores are looked at together
 BATCH = 128  # points with mistakes whose rows of K are computed together
 AHEAD = 64  # points of a block whose entries of K are computed before a mistake is certain
+UNPACKED = 256  # points that carry f and may be packed for one row of K
 EPSILON = float(np.finfo(np.float64).eps)
 TIE = 16 * EPSILON  # scores this near, against what they are sums of, are equal
 SINGLE = 1e-6  # rounding of single-precision kernel values, with something to spare
@@ -134,8 +135,11 @@ class Walk(ABC):
         if len(carriers) == 0:
             return np.zeros(len(self.offset))
         self.entries += len(carriers)
-        values = self.lesson.double(np.array([point]), carriers)[0]
-        return np.asarray(values @ self.beta[carriers] + self.offset)
+        return np.asarray(self.products(point, carriers) + self.offset)
+
+    def products(self, point: int, carriers: Array) -> Array:
+        """Return the scores of one point without the offsets, in double precision."""
+        return np.asarray(self.lesson.double(np.array([point]), carriers)[0] @ self.beta[carriers])
 
     def update(self, point: int, own: int, rival: int) -> None:
         """Give the point's class a vote more and its rival one less."""
@@ -261,6 +265,8 @@ class RowWalk(BlockWalk):
 
     def begin(self) -> None:
         self.known = self.beta.copy()  # the votes in the scores
+        self.packed = np.zeros(0, dtype=np.int64)
+        self.to_packed = self.lesson.exact
         self.pending: dict[int, None] = {}
         if self.first:
             old, new = np.arange(self.first), np.arange(self.first, len(self.beta))
@@ -287,6 +293,21 @@ class RowWalk(BlockWalk):
         self.entries += near.entries
         if len(self.pending) >= BATCH:
             self._push()
+
+    def products(self, point: int, carriers: Array) -> Array:
+        # Packing the points that carry f costs more than one row between them; most stay the same.
+        if not self.lesson.gram.rows_are_native():
+            return super().products(point, carriers)
+        others = np.setdiff1d(carriers, self.packed, assume_unique=True)
+        if len(others) > UNPACKED:
+            self.packed, others = carriers, carriers[:0]
+            everyone = np.arange(len(self.beta))
+            self.to_packed = self.lesson.exact.restrict(everyone, carriers)
+        found = np.zeros(len(self.offset))
+        if len(self.packed):
+            row = self.to_packed.block(np.array([point]), slice(None))[0]
+            found += row @ self.beta[self.packed]
+        return found + super().products(point, others) if len(others) else found
 
     def _push(self) -> None:
         """Bring the scores of all points up to date, by the rows of the points with mistakes."""
