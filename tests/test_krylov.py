@@ -154,6 +154,8 @@ def test_negative_eigenvalues_are_seen():
         assert np.allclose(found.values, [1, 0.9, 0.81], atol=1e-6)
         assert found.lowest == pytest.approx(-0.4, rel=1e-3)
     assert solve(matrix(0.9 ** np.arange(50.0)), 3).lowest > -1e-12
+    mostly = np.concatenate([-np.ones(120), [1e-3]])
+    assert solve(matrix(mostly), 1).values == pytest.approx([1e-3], rel=1e-5)
     below = DenseEigen().solve(gram(-np.eye(N)), np.ones(N), 3, Monitor())
     assert np.allclose(below.values, [0, -1, -1])
     assert below.lowest == pytest.approx(-1)

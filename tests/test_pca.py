@@ -171,6 +171,16 @@ def test_weights_are_repetitions(way):
     assert close(model.fit_transform(X, sample_weight=positive), model.transform(X), 1e-12)
 
 
+def test_weights_of_a_matrix_of_kernel_values():
+    weight = np.arange(N) % 3.0
+    K, cross = Gaussian(0.1)(X), Gaussian(0.1)(NEW, X)
+    ours = KernelPCA(3, kernel="precomputed")
+    scores = ours.fit_transform(K, sample_weight=weight)
+    wanted = KernelPCA(3, kernel=Gaussian(0.1)).fit(X, sample_weight=weight)
+    assert close(scores, wanted.transform(X))
+    assert close(ours.transform(cross), wanted.transform(NEW))
+
+
 def test_signs_do_not_depend_on_the_way():
     dense, passes = (
         KernelPCA(5, kernel=Gaussian(0.05), eigen_solver=way).fit_transform(X) for way in WAYS

@@ -91,6 +91,15 @@ def test_what_is_learnt_is_a_ridge_regression(kernel):
     assert np.allclose(model.inverse_transform(Z).mean(axis=0), X.mean(axis=0))
 
 
+def test_nothing_to_learn_from():
+    for count in (None, 2):
+        model = KernelPCA(count, fit_inverse_transform=True)
+        with pytest.warns(UserWarning, match="points must differ"):
+            scores = model.fit_transform(np.full((5, 3), 7.0))
+        assert not scores.any()
+    assert np.allclose(model.inverse_transform(scores), 7.0)
+
+
 def test_learnt_where_the_kernel_takes_no_components():
     points = np.abs(X)
     for kernel in (Chi2(0.1), Gaussian([0.1, 0.2, 0.3, 0.4])):

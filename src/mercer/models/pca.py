@@ -140,10 +140,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Find the components, and return those of the training points."""
         scores = self._fit(X, sample_weight)
-        return scores if len(scores) == len(self._check_predict(X)) else self.transform(X)
+        return self.transform(X) if scores is None else scores
 
-    def _fit(self, X: Any, sample_weight: Any) -> Array:
-        """Fit, and return the components of the points that have weight."""
+    def _fit(self, X: Any, sample_weight: Any) -> Array | None:
+        """Fit, and return the components of the points; None where some have no weight."""
         start, who = time.monotonic(), type(self).__name__
         points = self._check_fit(X)
         weight = checks.sample_weight(who, sample_weight, len(points))
@@ -158,10 +158,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             self._warn(found)
             scores = self._store(found, roots)
             self._certify(found, work, time.monotonic() - start)
-            self._inverse = None if rows is None else self._learn(scores, rows, weight)
+            self._inverse = None
+            if rows is not None and scores.shape[1]:
+                self._inverse = self._learn(scores, rows, weight)
         self._prepared = prepared
         self._keep(np.arange(len(prepared)))
-        return scores
+        return scores if len(scores) == len(points) else None
 
     def _settings(self, n: int) -> Settings:
         who = type(self).__name__

@@ -14,7 +14,7 @@ from ..monitor import Monitor
 from ..solvers import DenseEigen, Krylov, Spectrum
 
 SMALL = 500  # points up to which the whole matrix is decomposed
-SHARE = 8  # a space of so many blocks must be smaller than that of all points
+SHARE = 20  # points for each vector of a block, from which passes are the quicker way
 DOUBLE = 4000  # points up to which double-precision rows have a kernel in double precision
 SINGLE_FROM = 1e-6  # residuals that a kernel in single precision is good for
 

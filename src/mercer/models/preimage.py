@@ -15,7 +15,7 @@ from .ridge import KernelRidge
 
 MOVES = 300
 STILL = 1e-7  # a move, in units of the spread of the rows, that ends the iteration
-AT_ONCE = 8 * 10**6  # numbers in an array of combinations
+AT_ONCE = 2 * 10**6  # numbers in an array of combinations
 
 
 def rows_of(who: str, points: Input) -> Array:

@@ -145,7 +145,7 @@ class _Basis:
     @property
     def is_complete(self) -> bool:
         """Whether A maps the space to itself, or to nothing but rounding."""
-        return bool(self.next.shape[1] == 0 or self.values[0] <= self.rounding)
+        return bool(self.next.shape[1] == 0 or np.abs(self.values).max() <= self.rounding)
 
     @property
     def residual(self) -> float:
