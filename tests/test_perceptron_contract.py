@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import estimator_checks
+from test_conformance import CASES
 
 import mercer
 from mercer import KernelPerceptron
@@ -155,6 +156,16 @@ def test_objects(kind):
     )
 
 
+@pytest.mark.parametrize(("kind", "kernel", "points"), CASES)
+def test_every_kernel(kind, kernel, points):
+    prepared = mercer.prepare(kernel, points)
+    K, y = prepared.gram(dtype=np.float64).dense(), np.arange(len(prepared)) % 2
+    found = fit(KernelPerceptron(kernel, max_iter=4), points, y)
+    wanted = fit(KernelPerceptron("precomputed", max_iter=4), K, y)
+    assert np.array_equal(found.mistakes_, wanted.mistakes_)
+    assert np.allclose(found.decision_function(points), wanted.decision_function(K), rtol=1e-6)
+
+
 def test_predictions_need_the_support_alone():
     points = X.copy()
     model = KernelPerceptron(Gaussian(2.0)).fit(points, TWO)
@@ -228,6 +239,7 @@ def test_passes_run_out():
     assert not model.converged_
     assert model.n_iter_ == 2
     assert model.certificate_.status == "iteration limit"
+    assert fit(KernelPerceptron(max_iter=1), X, TWO).certificate_.status == "iteration limit"
     assert np.isnan(model.certificate_.margin)
     assert np.isnan(model.certificate_.bound)
 

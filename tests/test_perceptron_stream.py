@@ -91,6 +91,8 @@ def test_a_stream_of_blocks_and_of_other_kinds():
     for part in (slice(0, 30), slice(30, 60)):
         sparse.partial_fit(scipy.sparse.csr_matrix(X[part]), TWO[part], ["no", "yes"])
     assert np.array_equal(sparse.mistakes_, wanted.mistakes_)
+    scaled = KernelPerceptron(Gaussian()).partial_fit(RowBlocks.split(X, 17), TWO, ["no", "yes"])
+    assert scaled.kernel_.gamma == pytest.approx(Gaussian().resolve(X).gamma, rel=1e-12)
     words = KernelPerceptron(Spectrum(2))
     for part in (slice(0, 15), slice(15, 40)):
         words.partial_fit(WORDS[part], KINDS[part], [0, 1])
@@ -138,3 +140,22 @@ def test_a_bad_stream():
         assert np.array_equal(model.alpha_, before)
     with pytest.raises(ValueError, match=r'partial_fit needs the points.*got kernel="precomputed"'):
         KernelPerceptron("precomputed").partial_fit(X @ X.T, TWO, ["no", "yes"])
+
+
+def test_a_call_that_fails_changes_nothing(monkeypatch):
+    model = KernelPerceptron(Gaussian(2.0)).partial_fit(X[:30], TWO[:30], ["no", "yes"])
+    wanted, before = model.decision_function(NEW), model.certificate_
+
+    def broken(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mercer.solvers.walks.WholeWalk.visit", broken)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X[30:], TWO[30:])
+    monkeypatch.undo()
+    assert np.array_equal(model.decision_function(NEW), wanted)
+    assert model.certificate_ is before
+    assert model.n_samples_seen_ == 30
+    with pytest.raises(ValueError, match="budget must be"):
+        model.set_params(budget=-1).partial_fit(X[30:], TWO[30:])
+    assert np.array_equal(model.decision_function(NEW), wanted)

@@ -118,8 +118,8 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         max_iter = checks.whole(type(self).__name__, "max_iter", self.max_iter, least=1)
         points = self._check_fit(X)
         self.classes_, codes = self._check_labels(y, len(points))
-        self._forget()
-        lesson, found = self._learn(points, codes, max_iter)
+        self._forget(points)
+        lesson, found = self._learn(points, codes, max_iter, self._monitor())
         if found.status != "converged":
             self._warn(lesson, found)
         return self
@@ -128,86 +128,69 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         """Visit new points once each, in their order, and go on from what is known.
 
         That makes the mistakes that one pass over all points so far would have made. classes: all
-        that will ever come; needed in the first call, which also settles "scale" of the kernel.
+        that will ever come; needed in the first call, which also settles "scale" of the kernel. A
+        call that fails leaves the model as it was.
         """
-        self._check_stream(classes)
+        before = self.__dict__.copy()
+        try:
+            return self._go_on(X, y, classes)
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    def _go_on(self, X: Any, y: Any, classes: Any) -> Self:
+        who, monitor = type(self).__name__, self._monitor()
+        if self._kernel().domain == GRAM:
+            must = "partial_fit needs the points, since new ones meet former ones"
+            raise InputError(sentence(who, must, 'kernel="precomputed"', "Use fit."))
         fresh = not hasattr(self, "certificate_")
+        self.classes_ = _classes_of_stream(who, classes, None if fresh else self.classes_)
         points = self._check_fit(X) if fresh else self._check_predict(X)
-        codes = self._codes(y, len(points), classes)
+        codes = _codes_of_stream(who, y, len(points), self.classes_)
         if fresh:
-            self._forget()
+            self._forget(points)
         start = 0
         for block in points.blocks() if isinstance(points, RowBlocks) else (points,):
-            lesson, found = self._learn(block, codes[start : start + len(block)], 1)
+            lesson, found = self._learn(block, codes[start : start + len(block)], None, monitor)
             start += len(block)
             if found.status not in ("converged", "iteration limit"):
                 self._warn(lesson, found)
                 break
         return self
 
-    # --- classes of a stream ----------------------------------------------------------------
-
-    def _check_stream(self, classes: Any) -> None:
-        who = type(self).__name__
-        if self._kernel().domain == GRAM:
-            must = "partial_fit needs the points, since new ones meet former ones"
-            raise InputError(sentence(who, must, 'kernel="precomputed"', "Use fit."))
-        if classes is None and not hasattr(self, "certificate_"):
-            must = "classes must be passed on the first call to partial_fit"
-            raise InputError(sentence(who, must, "None", "Give all classes that will ever come."))
-
-    def _codes(self, y: Any, n: int, classes: Any) -> Array:
-        """Return the class numbers of new points."""
-        who = type(self).__name__
-        given = None if classes is None else np.unique(column_or_1d(classes))
-        if given is not None and not hasattr(self, "certificate_"):
-            if len(given) < 2:
-                must = "classes must name at least two classes"
-                raise InputError(sentence(who, must, f"{len(given)}"))
-            self.classes_ = given
-        elif given is not None and not np.array_equal(given, self.classes_):
-            must = f"classes must stay {checks.show(self.classes_.tolist())}"
-            raise InputError(sentence(who, must, checks.show(given.tolist())))
-        if y is None:
-            raise InputError(f"{who} requires y to be passed, but the target y is None.")
-        labels = column_or_1d(y, warn=True)
-        if len(labels) != n:
-            raise InputError(sentence(who, f"y must have {n} labels", len(labels)))
-        codes = np.searchsorted(self.classes_, labels).clip(max=len(self.classes_) - 1)
-        wrong = np.flatnonzero(self.classes_[codes] != labels)
-        if len(wrong):
-            must = f"y must hold the classes {checks.show(self.classes_.tolist())}"
-            got = f"{checks.show(labels[wrong[0]])} at index {wrong[0]}"
-            raise InputError(sentence(who, must, got))
-        return np.asarray(codes)
-
     # --- learning ---------------------------------------------------------------------------
 
-    def _forget(self) -> None:
-        """Begin with no votes."""
+    def _forget(self, points: Input) -> None:
+        """Begin with no votes, and with the kernel settled on these points."""
+        self.kernel_ = self._kernel().resolve(points)
         k = len(self.classes_)
         self._votes, self._late, self._steps = np.zeros((0, k)), np.zeros((0, k)), 0
         self.mistakes_ = self.support_ = np.zeros(0, dtype=np.int64)
         self.n_samples_seen_, self._dropped = 0, 0.0
         self.__dict__.pop("certificate_", None)
 
-    def _learn(
-        self, points: Input, codes: Array, max_iter: int
-    ) -> tuple[Lesson, PerceptronSolution]:
-        """Visit points that come after those known, and keep those that carry f."""
-        begun, who = time.monotonic(), type(self).__name__
-        limit = self.time_limit
+    def _monitor(self) -> Monitor:
+        who, limit = type(self).__name__, self.time_limit
         limit = None if limit is None else checks.number(who, "time_limit", limit, above=0)
-        monitor = Monitor(limit, to_stderr(who) if self.verbose else None, self.callback)
+        return Monitor(limit, to_stderr(who) if self.verbose else None, self.callback)
+
+    def _learn(
+        self, points: Input, codes: Array, max_iter: int | None, monitor: Monitor
+    ) -> tuple[Lesson, PerceptronSolution]:
+        """Visit points that come after those known, and keep those that carry f.
+
+        max_iter: passes; None: the one pass of a stream.
+        """
+        begun, who = time.monotonic(), type(self).__name__
         seed = (self._seed(), self.n_samples_seen_) if self.shuffle else None
         if self.budget is not None:
             checks.whole(who, "budget", self.budget, least=1)
         with limited_threads(self.n_jobs, who):
             rows, lesson = self._lesson(points, codes, monitor)
-            found = Perceptron(max_iter, seed, self.budget).solve(lesson, monitor)
-        self._store(found, len(codes), len(lesson.votes.beta))
+            found = Perceptron(max_iter or 1, seed, self.budget).solve(lesson, monitor)
+        self._store(found, len(codes))
         status = found.status
-        if max_iter == 1 and status == "iteration limit":
+        if max_iter is None and status == "iteration limit":
             status = "one pass"
         self.certificate_ = PerceptronCertificate(
             status,
@@ -227,10 +210,9 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
     def _lesson(self, points: Input, codes: Array, monitor: Monitor) -> tuple[SharedRows, Lesson]:
         """Return the kernel matrix of the points that carry votes and of new ones."""
         votes = Votes(self._votes, self._late, self._steps)
-        known = len(votes.beta)
-        if known:
+        if len(votes.beta):
             points = concatenate([self._prepared.points, points])
-        prepared = self._prepare(points, kernel=self.kernel_ if self.n_samples_seen_ else None)
+        prepared = self._prepare(points, kernel=self.kernel_)
         everyone = [np.arange(len(points))]
         rows = SharedRows(
             type(self).__name__, prepared, everyone, self.memory_limit, CLOSE, monitor
@@ -242,7 +224,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         lesson = Lesson(rows.of(0), rows.gram, exact, diagonal, codes, len(self.classes_), votes)
         return rows, lesson
 
-    def _store(self, found: PerceptronSolution, new: int, known: int) -> None:
+    def _store(self, found: PerceptronSolution, new: int) -> None:
         """Keep the votes and the points that carry them; number points as they came."""
         numbers = np.concatenate([self.support_, self.n_samples_seen_ + np.arange(new)])
         self.support_ = numbers[found.support]
@@ -302,3 +284,35 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         scores = self.decision_function(X)
         chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[chosen])
+
+
+def _classes_of_stream(who: str, classes: Any, known: Array | None) -> Array:
+    """Return all classes that a stream may have; known: those of former calls."""
+    if classes is None:
+        if known is None:
+            must = "classes must be passed on the first call to partial_fit"
+            raise InputError(sentence(who, must, "None", "Give all classes that will ever come."))
+        return known
+    given = np.unique(column_or_1d(classes))
+    if len(given) < 2:
+        raise InputError(sentence(who, "classes must name at least two classes", f"{len(given)}"))
+    if known is not None and not np.array_equal(given, known):
+        must = f"classes must stay {checks.show(known.tolist())}"
+        raise InputError(sentence(who, must, checks.show(given.tolist())))
+    return given
+
+
+def _codes_of_stream(who: str, y: Any, n: int, classes: Array) -> Array:
+    """Return the class numbers of new points."""
+    if y is None:
+        raise InputError(f"{who} requires y to be passed, but the target y is None.")
+    labels = column_or_1d(y, warn=True)
+    if len(labels) != n:
+        raise InputError(sentence(who, f"y must have {n} labels", len(labels)))
+    codes = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+    wrong = np.flatnonzero(classes[codes] != labels)
+    if len(wrong):
+        must = f"y must hold the classes {checks.show(classes.tolist())}"
+        got = f"{checks.show(labels[wrong[0]])} at index {wrong[0]}"
+        raise InputError(sentence(who, must, got))
+    return np.asarray(codes)
