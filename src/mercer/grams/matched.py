@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,23 +23,24 @@ from ..kernels.pairs import (
     loop,
     same_width,
 )
+from .views import View
 
 AT_ONCE = 1 << 18  # numbers of each side that are gone through together
 
 
 @dataclass(frozen=True)
 class Matched(Pairs):
-    """The pairs (x_i, y_i) of two collections of one length."""
+    """The pairs (x_i, y_i) of two views of one length."""
 
-    left: Input
-    right: Input
+    left: View
+    right: View
 
     @property
     def is_matrix(self) -> bool:
-        return isinstance(self.left, Matrix)
+        return isinstance(self.left.side.points, Matrix)
 
     def statistic(self, statistic: Statistic, weights: tuple[float, ...] | None) -> Array:
-        left, right = as_matrix(self.left), as_matrix(self.right)
+        left, right = as_matrix(self.left.points), as_matrix(self.right.points)
         same_width(left.n_columns, right.n_columns)
         used = _used_columns(left, right)
         X, Y = (_transposed(rows, used) for rows in (left, right))
@@ -49,25 +50,31 @@ class Matched(Pairs):
         return np.asarray(np.add.reduce(summands, axis=0))  # in the order of the definition
 
     def sides(self, function: Callable[[Input], Array]) -> tuple[Array, Array]:
-        return function(self.left), function(self.right)
+        left, right = (view.cut(view.side.values(function)) for view in (self.left, self.right))
+        return left, right
 
     def pairwise(self, kernel: Kernel) -> Array:
+        left, right = self.left.points, self.right.points
         if kernel.defines("pair"):
-            both = zip(items(self.left), items(self.right), strict=True)
+            both = zip(items(left), items(right), strict=True)
             return np.array([float(kernel.pair(x, y)) for x, y in both])
         parts = [np.zeros(0)]
-        for left, right in _cut(self.left, self.right, DIAGONAL_BLOCK):
-            parts.append(np.diagonal(loop(kernel, left, right)))
+        for start in range(0, len(left), DIAGONAL_BLOCK):
+            some = slice(start, start + DIAGONAL_BLOCK)
+            parts.append(np.diagonal(loop(kernel, left.take(some), right.take(some))))
         return np.concatenate(parts)
 
     def given(self) -> Array:
-        return np.diagonal(given_block(self.left, self.right))
+        return np.diagonal(given_block(self.left.points, self.right.points))
 
     def on(self, columns: Columns, domain: frozenset[str], who: str) -> Matched:
-        return Matched(self.left.on(columns, domain, who), self.right.on(columns, domain, who))
+        return self._child(("on", columns, domain), lambda points: points.on(columns, domain, who))
 
     def of(self, phi: Callable[[Input], Input]) -> Matched:
-        return Matched(phi(self.left), phi(self.right))
+        return self._child(("of", phi), phi)
+
+    def _child(self, key: Any, change: Callable[[Input], Input]) -> Matched:
+        return Matched(self.left.child(key, change), self.right.child(key, change))
 
 
 def _used_columns(left: Matrix, right: Matrix) -> Any:
@@ -83,20 +90,14 @@ def _transposed(rows: Matrix, used: Any) -> Array:
     return np.ascontiguousarray(dense.T, dtype=np.float64)
 
 
-def _cut(left: Input, right: Input, size: int) -> Iterator[tuple[Input, Input]]:
-    for start in range(0, len(left), size):
-        rows = slice(start, start + size)
-        yield left.take(rows), right.take(rows)
-
-
-def matched_values(kernel: Kernel, left: Input, i: Array, right: Input, j: Array) -> Array:
+def matched_values(kernel: Kernel, left: View, i: Array, right: View, j: Array) -> Array:
     """Return k(left_i, right_j) of the pairs (i, j), the same numbers as `kernel.formula` gives."""
-    step, values = _at_once(left, right), np.empty(len(i))
+    step, values = _at_once(left.points, right.points), np.empty(len(i))
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
         for start in range(0, len(i), step):
             part = slice(start, start + step)
             pairs = Matched(left.take(i[part]), right.take(j[part]))
-            values[part] = broadcast(kernel.profile(pairs), (len(pairs.left),))
+            values[part] = broadcast(kernel.profile(pairs), (len(i[part]),))
     return values
 
 

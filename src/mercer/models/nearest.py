@@ -10,6 +10,7 @@ import numpy as np
 from ..checks import Array
 from ..grams import Gram, Prepared, TopK
 from ..grams.matched import is_rounded, matched_values
+from ..grams.views import Side, View
 from ..inputs import Input, RowBlocks
 from ..kernels import Kernel
 
@@ -20,11 +21,10 @@ SLACK = 1e-9  # of the size of the terms: how far double precision may be off in
 
 def self_similarity(kernel: Kernel, points: Input) -> Array:
     """Return k(x, x), summed in the order of `matched_values`, so that ||phi(x) - phi(x)|| is 0."""
-    found = kernel.diag(points)
-    if not refinable(kernel, points) or np.all(found == found[:1]):
-        return found
-    rows = np.arange(len(points))
-    return matched_values(kernel, points, rows, points, rows)
+    if not refinable(kernel, points):
+        return kernel.diag(points)
+    view, rows = View(Side(points)), np.arange(len(points))
+    return matched_values(kernel, view, rows, view, rows)
 
 
 def refinable(kernel: Kernel, points: Input) -> bool:
@@ -66,7 +66,8 @@ class Nearest:
             return np.concatenate([part[0] for part in parts]), np.concatenate(
                 [part[1] for part in parts]
             )
-        others = self.prepared.points if points is None else points
+        training = self.prepared.view
+        others = training if points is None else View(Side(points, training.side))
         refined = refinable(self.prepared.kernel, self.prepared.points)
         n = len(self.prepared)
         own = np.arange(n)[:, None] if points is None else None
@@ -90,8 +91,8 @@ class Nearest:
     def _gram(self, points: Input | None, dtype: Any) -> Gram:
         return self.prepared.gram(points, memory_limit=self.memory_limit, store=False, dtype=dtype)
 
-    def _exact(self, points: Input, rows: Array, columns: Array) -> Array:
-        return matched_values(self.prepared.kernel, points, rows, self.prepared.points, columns)
+    def _exact(self, points: View, rows: Array, columns: Array) -> Array:
+        return matched_values(self.prepared.kernel, points, rows, self.prepared.view, columns)
 
     def _keys(self, columns: Any, values: Array) -> Array:
         """Return what is smallest for the nearest."""
@@ -128,12 +129,12 @@ class Nearest:
             border = self._keys(found[0][:, -1], found[1][:, -1])
             return np.flatnonzero(~(border < keys[:, -1] - error))
 
-    def _again(self, points: Input, rows: Array, k: int, own: Array | None) -> Any:
+    def _again(self, points: View, rows: Array, k: int, own: Array | None) -> Any:
         """Yield row numbers, their neighbours and k(x, y), from whole rows in double precision."""
         if len(rows) == 0:
             return
         everything = slice(None)
-        for band_rows, band in self._gram(points.take(rows), np.float64).bands():
+        for band_rows, band in self._gram(points.take(rows).points, np.float64).bands():
             numbers = rows[band_rows]
             keys = self._keys(everything, band)
             if own is not None:
