@@ -88,10 +88,10 @@ class ClusterSearch:
         """Return the best clusters; a stop before there were any leaves centres drawn by chance."""
         room = max(self.limit - self._beside(settings), 1)
         try:
-            K, plan = self._whole(room, monitor)
+            K, plan, size = self._whole(room, monitor)
             if K is None:
                 return self._by_factor(settings, room, monitor)
-            found = self._exact(K, plan, settings, monitor)
+            found = self._exact(K, plan, size, settings, monitor)
         except Stopped as stop:
             found = self._by_chance(settings.n_clusters, stop.reason)
         return found
@@ -100,8 +100,8 @@ class ClusterSearch:
         """Return the bytes needed beside K: the sums, and what becomes of them."""
         return 6 * settings.n_clusters * self.n * 8
 
-    def _whole(self, room: int, monitor: Monitor) -> tuple[Gram | None, str]:
-        """Return K, kept or cheap to multiply with, and why so; None where it does not fit."""
+    def _whole(self, room: int, monitor: Monitor) -> tuple[Gram | None, str, int]:
+        """Return K, kept or cheap to multiply with, why so, its bytes; None: it does not fit."""
         options: dict[str, Any] = {"memory_limit": room, "monitor": monitor}
         tries: list[dict[str, Any]] = [{}, {"store": "half", "dtype": np.float32}]
         for extra in tries:
@@ -113,13 +113,15 @@ class ClusterSearch:
                 K = self.prepared.gram(**options, store="half", dtype=K.dtype)
             if K.plan.kind == "row blocks" and 8 * self.n**2 <= room:
                 K = prepare(Precomputed(), K.dense()).gram(**options)
-                return K, "stored: the points arrive in blocks, K fits"
+                return K, "stored: the points arrive in blocks, K fits", 8 * self.n**2
             if K.plan.kind not in ("on the fly", "row blocks"):
-                return K, f"{K.plan.kind}: {K.plan.reason}"
-        return None, ""
+                return K, f"{K.plan.kind}: {K.plan.reason}", K.plan.bytes
+        return None, "", 0
 
-    def _exact(self, K: Gram, plan: str, settings: KernelMeans, monitor: Monitor) -> Found:
-        size = K.plan.bytes + self._beside(settings)
+    def _exact(
+        self, K: Gram, plan: str, size: int, settings: KernelMeans, monitor: Monitor
+    ) -> Found:
+        size += self._beside(settings)
         if K.plan.kind not in ("low rank", "sparse features"):  # there, products cost little
             each = self.n * K.dtype.itemsize
             settings = replace(settings, room=min(self.n, max(self.limit - size, 0) // each))

@@ -12,7 +12,7 @@ from ..monitor import Monitor, Stopped
 from .rows import RowStore
 
 FEW = 20  # a pass over K costs as much as one row of it in so many
-KEPT = 8  # how much less a row costs that is kept
+KEPT = 4  # how much less a row costs that is kept
 UPDATES = 50  # of the sums before they are computed afresh
 STALLS = 10  # steps within rounding before a start is over
 ROUNDING = {8: 4e-15, 4: 1.2e-7}  # of a mean of kernel values, by the bytes of each
