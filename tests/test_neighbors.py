@@ -7,6 +7,7 @@ import oracles
 import pandas as pd
 import pytest
 import scipy.sparse
+import sklearn
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -161,6 +162,30 @@ def test_ties_go_to_the_smaller_index(kernel, squares, dtype, second_looks):
     np.fill_diagonal(own, np.inf)
     assert np.array_equal(model.kneighbors(return_distance=False), ranked(own, 7))
     assert sum(second_looks) > 100
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_cosines_that_cancel(dtype, second_looks):
+    # Turned axes: most cosines are 0 but for rounding, which ranks them.
+    axes = np.linalg.qr(random.normal(size=(6, 6)))[0]
+    points = (axes[random.integers(0, 6, 200)] * random.choice([-1, 1], (200, 1))).astype(dtype)
+    kernel = Linear().normalized()
+    model = KernelNeighborsClassifier(50, kernel).fit(points, np.arange(200) % 2)
+    wanted = ranked(-kernel.formula(points[:20], points), 50)
+    assert np.array_equal(model.kneighbors(points[:20], return_distance=False), wanted)
+    assert second_looks == [20]
+
+
+def test_rows_that_are_not_numbers_do_not_spoil_others():
+    new = np.concatenate([NEW[:3], np.full((1, 4), np.nan)])
+    model = KernelNeighborsClassifier(3, Gaussian(0.3)).fit(X, LABELS)
+    with sklearn.config_context(assume_finite=True):
+        distances, indices = model.kneighbors(new)
+    wanted = model.kneighbors(NEW[:3])
+    assert np.array_equal(distances[:3], wanted[0])
+    assert np.array_equal(indices[:3], wanted[1])
+    assert np.isnan(distances[3]).all()
+    assert len(set(indices[3].tolist())) == 3
 
 
 def test_a_narrow_kernel_still_tells_neighbours_apart():

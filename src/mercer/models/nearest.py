@@ -63,9 +63,8 @@ class Nearest:
         """
         if isinstance(points, RowBlocks):
             parts = [self.find(block, k) for block in points.blocks()]
-            return np.concatenate([part[0] for part in parts]), np.concatenate(
-                [part[1] for part in parts]
-            )
+            columns, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+            return columns, values
         training = self.prepared.view
         others = training if points is None else View(Side(points, training.side))
         refined = refinable(self.prepared.kernel, self.prepared.points)
@@ -125,7 +124,8 @@ class Nearest:
             size = self._size(columns, values)
             seen = np.where(size > 0, errors / size, 0.0).max(axis=1)
             usual = np.nanmean(seen) + 4 * precision.eps
-            error = CAUTION * np.maximum(seen, usual) * size.max(axis=1) + 8 * precision.tiny
+            error = np.maximum(seen, usual) * size.max(axis=1) + errors.max(axis=1)
+            error = CAUTION * error + 8 * precision.tiny
             border = self._keys(found[0][:, -1], found[1][:, -1])
             return np.flatnonzero(~(border < keys[:, -1] - error))
 
@@ -152,9 +152,11 @@ class Nearest:
         kth = np.argpartition(keys, k - 1, axis=1)[:, k - 1]
         lines = np.arange(len(keys))
         size = self._size(kth, band[lines, kth])
-        reach = keys[lines, kth] + np.where(np.isfinite(size), SLACK * size, 0.0)
-        near = keys <= reach[:, None]
-        if self.shift is None:  # of the points that are all out of sight, the first k will do
-            unseen = band == 0
+        slack = np.where(np.isfinite(size), SLACK * size, 0.0)
+        if self.shift is None and np.any(band < 0):  # sums that cancel are off by more than that
+            slack += SLACK * 1e-4 * np.abs(self.diagonal[0])
+        near = keys <= (keys[lines, kth] + slack)[:, None]
+        if self.shift is None and not np.any(band < 0):
+            unseen = band == 0  # of the points that are all out of sight, the first k will do
             near &= ~(unseen & (np.cumsum(unseen, axis=1) > k))
         return near
