@@ -41,7 +41,7 @@ class PerceptronCertificate(Certificate):
     status: "converged" after a pass without a mistake, else why it ended; "one pass" of
     `partial_fit`. mistakes: of this call; by_pass: those of each pass. margin: after convergence,
     the least y f(x) / |f| in the space of k + 1; bound: (R / margin)**2, with R**2 the largest
-    k(x, x) + 1, which no order of visits can exceed. dropped: the norms of what projections on
+    k(x, x) + 1, which no order of visits without a budget can exceed. dropped: the norms of what projections on
     the points of the budget left out, summed. examined: scores so close to a tie that they were
     summed anew in double precision.
     """
@@ -309,10 +309,11 @@ def _codes_of_stream(who: str, y: Any, n: int, classes: Array) -> Array:
     labels = column_or_1d(y, warn=True)
     if len(labels) != n:
         raise InputError(sentence(who, f"y must have {n} labels", len(labels)))
-    codes = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
-    wrong = np.flatnonzero(classes[codes] != labels)
+    numbers = {label: code for code, label in enumerate(classes.tolist())}
+    codes = np.array([numbers.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+    wrong = np.flatnonzero(codes < 0)
     if len(wrong):
         must = f"y must hold the classes {checks.show(classes.tolist())}"
         got = f"{checks.show(labels[wrong[0]])} at index {wrong[0]}"
         raise InputError(sentence(who, must, got))
-    return np.asarray(codes)
+    return codes
