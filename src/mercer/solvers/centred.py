@@ -152,7 +152,7 @@ class DenseEigen:
     @staticmethod
     def bytes(n: int, count: int) -> int:
         """Return what is needed beside K."""
-        return 8 * n * (2 * n + 4 * count + 30)
+        return 8 * n * (2 * n + 10 * count + 30)
 
     def solve(self, K: Gram, roots: Array, count: int, monitor: Monitor) -> Spectrum:
         """Return the `count` largest eigenvalues of K, weighted and centred."""
@@ -162,9 +162,9 @@ class DenseEigen:
             monitor.poll()
             lowest = _lowest(A)
             # The roots are an eigenvector of value 0: not to be mixed with others, they come last.
-            A -= np.outer(roots, roots) * (np.trace(A) / n / (roots @ roots))
-            values, U = eigh(
-                A, subset_by_index=[n - count, n - 1], overwrite_a=True, check_finite=False
+            A -= np.outer(roots, roots * (np.trace(A) / n / (roots @ roots)))
+            values, U = eigh(  # of the transpose, which LAPACK need not copy
+                A.T, subset_by_index=[n - count, n - 1], overwrite_a=True, check_finite=False
             )
             order = np.argsort(values)[::-1]
             return measured(operator, U[:, order], lowest, "exact", 0, turn=False)
@@ -175,8 +175,10 @@ class DenseEigen:
 def _lowest(A: Array) -> float:
     """Return the lowest eigenvalue where it is negative beyond rounding, else 0."""
     allowed = 1e-7 * max(float(np.abs(np.diagonal(A)).sum()), np.finfo(np.float64).tiny)
+    shifted = A.copy()
+    shifted[np.diag_indices(len(A))] += allowed
     try:
-        cholesky(A + allowed * np.eye(len(A)), overwrite_a=True, check_finite=False)
+        cholesky(shifted.T, overwrite_a=True, check_finite=False)
     except LinAlgError:
-        return float(eigvalsh(A, subset_by_index=[0, 0], check_finite=False)[0])
+        return float(eigvalsh(A.T, subset_by_index=[0, 0], check_finite=False)[0])
     return 0.0
