@@ -315,6 +315,20 @@ def test_a_stop_in_the_middle_of_a_pass_counts_the_visits(monkeypatch):
     assert np.allclose(mean.dual_coef_, wanted.dual_coef_)
 
 
+def test_no_time_left_for_the_margin(monkeypatch):
+    monkeypatch.setattr(svm_rows, "DENSE", 10)
+    wanted = KernelPerceptron(Gaussian(2.0)).fit(X, TWO)
+
+    def callback(record):
+        return record["mistakes"] == 0
+
+    model = KernelPerceptron(Gaussian(2.0), callback=callback).fit(X, TWO)
+    assert model.converged_
+    assert np.isnan(model.certificate_.margin)
+    assert np.array_equal(model.mistakes_, wanted.mistakes_)
+    assert wanted.certificate_.margin > 0
+
+
 def test_progress_goes_to_stderr(capsys):
     KernelPerceptron(Gaussian(2.0), verbose=True).fit(X, TWO)
     printed = capsys.readouterr()

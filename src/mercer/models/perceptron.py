@@ -19,7 +19,8 @@ from ..grams import limited_threads
 from ..inputs import GRAM, Input, RowBlocks
 from ..inputs.blocks import concatenate
 from ..monitor import Monitor, Stopped, to_stderr
-from ..solvers.perceptron import Perceptron, PerceptronSolution, contradiction
+from ..solvers import Perceptron, PerceptronSolution
+from ..solvers.perceptron import contradiction
 from ..solvers.walks import Lesson, Votes
 from .base import Certificate, KernelEstimator
 from .svm_rows import SharedRows
@@ -41,9 +42,9 @@ class PerceptronCertificate(Certificate):
     status: "converged" after a pass without a mistake, else why it ended; "one pass" of
     `partial_fit`. mistakes: of this call; by_pass: those of each pass. margin: after convergence,
     the least y f(x) / |f| in the space of k + 1; bound: (R / margin)**2, with R**2 the largest
-    k(x, x) + 1, which no order of visits without a budget can exceed. dropped: the norms of what projections on
-    the points of the budget left out, summed. examined: scores so close to a tie that they were
-    summed anew in double precision.
+    k(x, x) + 1, which no order of visits without a budget can exceed. dropped: the norms of what
+    projections on the points of the budget left out, summed. examined: scores so close to a tie
+    that they were summed anew in double precision.
     """
 
     mistakes: int

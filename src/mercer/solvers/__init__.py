@@ -12,6 +12,7 @@ from .machines import Machine
 from .newton import LossProblem, LossSolution, Newton
 from .nystrom import Nystrom
 from .path import RidgePath
+from .perceptron import Perceptron, PerceptronSolution
 from .problem import ADVICE, RidgeProblem, Solution
 from .ridge import Cholesky, ConjugateGradients
 from .rows import DenseRows, KernelRows, RowStore
@@ -38,6 +39,8 @@ __all__ = [
     "Newton",
     "NotPositiveDefinite",
     "Nystrom",
+    "Perceptron",
+    "PerceptronSolution",
     "RidgePath",
     "RidgeProblem",
     "RowStore",

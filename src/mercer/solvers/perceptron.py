@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -87,7 +88,10 @@ class Perceptron:
 
 def _solution(walk: Walk, by_pass: tuple[int, ...], status: str) -> PerceptronSolution:
     support = np.flatnonzero(walk.beta.any(axis=1))
-    margin = _margin(walk) if status == "converged" and walk.first == 0 else math.nan
+    margin = math.nan
+    if status == "converged" and walk.first == 0:
+        with contextlib.suppress(Stopped):  # no time is left to measure it
+            margin = _margin(walk)
     return PerceptronSolution(
         support,
         Votes(walk.beta[support], walk.late[support], walk.steps),
