@@ -266,6 +266,7 @@ def test_an_indefinite_matrix_still_falls():
     model = KernelKMeans(4, "precomputed", n_init=3, callback=told.append).fit(K)
     assert model.certificate_.status == "converged"
     assert model.certificate_.shift > 0
+    assert model.inertia_ == pytest.approx(slow_objective(K, model.labels_), rel=1e-9)
     for start in range(3):
         values = [record["objective"] for record in told if record["start"] == start]
         assert np.all(np.diff(values) <= 1e-12 * np.abs(values[0]))

@@ -22,6 +22,7 @@ from ..solvers.kmeans import Clusters, Factor, KernelMeans
 from .base import Certificate, KernelEstimator
 
 RANK = 1000  # columns of K that stand for all of it where it does not fit
+ROWS = 500_000_000  # bytes of rows that are kept beside K in any case, if they fit
 
 ADVICE = {
     "iteration limit": "Raise max_iter or tol.",
@@ -124,7 +125,8 @@ class ClusterSearch:
         size += self._beside(settings)
         if K.plan.kind not in ("low rank", "sparse features"):  # there, products cost little
             each = self.n * K.dtype.itemsize
-            settings = replace(settings, room=min(self.n, max(self.limit - size, 0) // each))
+            most = min(self.n, max(self.n // 4, ROWS // each))
+            settings = replace(settings, room=min(most, max(self.limit - size, 0) // each))
             size += settings.room * each
         found = settings.solve(K, self.weight, self.random, monitor)
         support = np.flatnonzero(self.weight)
@@ -324,7 +326,7 @@ class KernelKMeans(
             seconds,
             found.objective,
             found.least,
-            clusters.rise / found.objective if found.objective > 0 else 0.0,
+            clusters.rise / abs(found.objective) if found.objective else 0.0,
             clusters.starts,
             clusters.iterations,
             clusters.moves,

@@ -303,7 +303,7 @@ class Lloyd:
             here.totals,
             here.squares,
             np.ascontiguousarray(np.maximum(gaps, 0.0).T),
-            max(here.objective, 0.0),
+            here.objective if abs(here.objective) > self.noise else 0.0,
             stopped or best.status,
             best.iterations,
             sum(run.moves for run in runs),
