@@ -14,10 +14,12 @@ class Curvature(Protocol):
     """W, one block a point between its outputs.
 
     weights: the diagonals of the blocks, (points, outputs). total: the sum of the blocks.
+    leaves_mean: whether what all outputs of a point have in common has no curvature.
     """
 
     weights: Array
     total: Array
+    leaves_mean: bool
 
     def apply(self, V: Array, rows: slice = slice(None)) -> Array:
         """Return W V, where V belongs to some of the points."""
@@ -28,6 +30,7 @@ class Diagonal:
 
     def __init__(self, weights: Array) -> None:
         self.weights, self.total = weights, np.diag(weights.sum(axis=0))
+        self.leaves_mean = False
 
     def apply(self, V: Array, rows: slice = slice(None)) -> Array:
         return np.asarray(self.weights[rows] * V)
@@ -39,6 +42,7 @@ class Coupled:
     def __init__(self, p: Array, weight: Array) -> None:
         self.p, self.weighted = p, weight[:, None] * p
         self.weights = self.weighted * (1 - p)
+        self.leaves_mean = True
         self.total = np.diag(self.weighted.sum(axis=0)) - self.weighted.T @ p
 
     def apply(self, V: Array, rows: slice = slice(None)) -> Array:

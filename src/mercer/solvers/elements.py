@@ -104,7 +104,8 @@ class _KernelNewton:
     """Preconditioned by A itself on the span of some points, and by alpha on what is left.
 
     With T' T about K, T = L**-1 K(pivots, points), that is alpha + T W T' in the orthonormal
-    coordinates L**-1 f(pivots); outputs that W couples are taken one by one.
+    coordinates L**-1 f(pivots); outputs that W couples are taken one by one, and kept free of what
+    W leaves out.
     """
 
     def __init__(
@@ -138,6 +139,9 @@ class _KernelNewton:
         t = r.t.copy()
         t[pivots] -= unwhiten(self.space.lower, left)
         values = r.values - T.T @ left.astype(T.dtype)
+        if self.curvature.curvature.leaves_mean:
+            t -= t.mean(axis=1, keepdims=True)
+            values -= values.mean(axis=1, keepdims=True)
         return Element(t / self.alpha, values / self.alpha)
 
 

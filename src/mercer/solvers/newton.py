@@ -14,8 +14,8 @@ from ..monitor import Monitor, Stopped
 from .curvature import Centred, Curvature, curvature_of, inverse
 from .elements import Element, Elements
 
-STAGE = 30.0  # factor between the penalties of the path
-FIRST = 1e-3  # the first penalty, against the trace of K and the curvature at the start
+STAGE = 10.0  # factor between the penalties of the path
+FIRST = 1e-2  # the first penalty, against the trace of K and the curvature at the start
 LOOSE = 0.3  # relative residual of the equations of a step far from the end
 SMALL = 1e-3  # of the losses of f = 0: what is below is compared with this
 SHORTEST = 2.0**-30  # step that is tried
@@ -195,9 +195,9 @@ class _Descent:
         d, r = space.zero(outputs), self.gradient
         z = A.precondition(r)
         p, size = z, space.inner(r, z)
-        wanted = size * accuracy**2
+        wanted = space.inner(r, r) * accuracy**2
         for _ in range(MOST):
-            if not size > wanted:
+            if not (size > 0 and space.inner(r, r) > wanted):
                 break
             applied = A.apply(p)
             bend = space.inner(p, applied)
