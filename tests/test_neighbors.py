@@ -32,6 +32,7 @@ from mercer.kernels import (
     Precomputed,
     SetIntersection,
     Spectrum,
+    Tanimoto,
 )
 from mercer.models.nearest import Nearest
 
@@ -421,6 +422,15 @@ def test_objects_and_mixed_tables(kernel, points, function):
     np.fill_diagonal(squares, np.inf)
     assert np.array_equal(model.kneighbors()[1], ranked(np.round(squares, 12), 3))
     assert model.score(points, KINDS) > 0.6
+
+
+def test_sets_and_rows_of_zeros_and_ones_are_the_same_points():
+    rows = random.integers(0, 2, size=(40, 6))
+    sets = [set(np.flatnonzero(row).tolist()) for row in rows]
+    found = KernelNeighborsClassifier(5, Tanimoto()).fit(sets, KINDS).kneighbors()
+    wanted = KernelNeighborsClassifier(5, Tanimoto()).fit(rows, KINDS).kneighbors()
+    assert np.array_equal(found[1], wanted[1])
+    assert np.array_equal(found[0], wanted[0])
 
 
 def test_precomputed_is_the_kernel():
