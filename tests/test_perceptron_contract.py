@@ -126,6 +126,21 @@ def test_every_container_gives_the_same_model(name):
         assert np.allclose(found.decision_function(new), wanted.decision_function(NEW), atol=1e-9)
 
 
+def test_what_was_kept_is_told(monkeypatch):
+    whole = KernelPerceptron(Gaussian(2.0)).fit(X, TWO).certificate_
+    assert whole.plan == "K stored: it is small"
+    assert (whole.bytes, whole.kernel_entries) == (8 * N**2, N**2)
+    monkeypatch.setattr(svm_rows, "DENSE", 10)
+    monkeypatch.setattr(walks, "BATCH", 1)
+    model = KernelPerceptron(Gaussian(2.0)).fit(X, TWO)
+    assert model.certificate_.plan.startswith("rows of K, kept within")
+    assert model.certificate_.bytes == 4 * N * len(model.support_)
+    assert model.certificate_.kernel_entries > N * len(model.support_)
+    few = fit(KernelPerceptron(Gaussian(2.0), budget=7, max_iter=2), X, TWO).certificate_
+    assert few.plan == "parts of K computed when needed"
+    assert few.bytes == 8 * 7**2
+
+
 def test_rows_of_row_blocks_and_functions(monkeypatch):
     monkeypatch.setattr(svm_rows, "DENSE", 10)
     wanted = KernelPerceptron(Gaussian(2.0)).fit(X, THREE)

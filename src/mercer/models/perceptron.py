@@ -19,7 +19,7 @@ from ..grams import limited_threads
 from ..inputs import GRAM, Input, RowBlocks
 from ..inputs.blocks import concatenate
 from ..monitor import Monitor, Stopped, to_stderr
-from ..solvers import Perceptron, PerceptronSolution
+from ..solvers import Perceptron, PerceptronSolution, RowStore
 from ..solvers.perceptron import contradiction
 from ..solvers.walks import Lesson, Votes
 from .base import Certificate, KernelEstimator
@@ -193,11 +193,17 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         status = found.status
         if max_iter is None and status == "iteration limit":
             status = "one pass"
+        plan, size, kept = rows.plan, rows.bytes, lesson.rows
+        if isinstance(kept, RowStore):
+            size = kept.filled * kept.values.shape[1] * kept.values.itemsize
+            if self.budget is not None:
+                least = min(self.budget, len(lesson.diagonal))
+                plan, size = "parts of K computed when needed", 8 * least**2
         self.certificate_ = PerceptronCertificate(
             status,
-            rows.plan,
+            plan,
             rows.entries + found.entries,
-            rows.bytes,
+            size,
             time.monotonic() - begun,
             len(found.mistakes),
             found.by_pass,
