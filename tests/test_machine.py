@@ -265,7 +265,7 @@ def check_optimum_of(model, loss, targets):
 @pytest.mark.parametrize("offset", [False, True], ids=["through zero", "offset"])
 def test_every_way_gives_the_same_function(labels, offset):
     """All points as centres, and a map of few features, are all of the space."""
-    options = {"alpha": 0.05, "kernel": Polynomial(2), "fit_intercept": offset, "tol": 1e-12}
+    options = {"alpha": 0.05, "kernel": Polynomial(2), "fit_intercept": offset, "tol": 1e-10}
     wanted = KernelMachineClassifier(solver="newton", **options).fit(X, labels)
     for solver in ("primal", "nystrom"):
         found = KernelMachineClassifier(solver=solver, n_centers=N, **options).fit(X, labels)
@@ -506,7 +506,7 @@ def test_a_fit_that_is_stopped_is_usable(name):
     assert stopped.certificate_.status == "cancelled"
     assert np.isfinite(values(stopped, NEW)).all()
     assert stopped.certificate_.gap > 0
-    assert records[1]["gap"] <= records[0]["gap"]
+    assert records[1]["primal"] < records[0]["primal"]
     with pytest.warns(ConvergenceWarning, match="time limit"):
         clone(model).set_params(kernel=KERNEL, time_limit=1e-9).fit(X, y).predict(NEW)
     with pytest.warns(ConvergenceWarning, match=r"iteration limit, .*Raise max_iter"):
