@@ -22,6 +22,7 @@ from ..solvers.kmeans import Clusters, Factor, KernelMeans
 from .base import Certificate, KernelEstimator
 
 RANK = 1000  # columns of K that stand for all of it where it does not fit
+EXACT = 20_000  # points up to which a pass over K, computed anew, takes seconds
 ROWS = 500_000_000  # bytes of rows that are kept beside K in any case, if they fit
 
 ADVICE = {
@@ -38,9 +39,10 @@ class KMeansCertificate(Certificate):
     status: "converged" where no point is nearer to another centre, or a step gained less than
     `tol`; else why not. objective: the sum of the weighted squared distances to the centres.
     least: the same to the means of the clusters is no less; it is the objective itself but for a
-    low-rank K. rise: the largest rise of the objective in any step, over the objective: rounding.
-    starts: the objectives of all starts. moves: of points, in all starts. shift: what had to be
-    added to the diagonal of K for the objective to fall; 0 unless the kernel is not Mercer.
+    low-rank K, and exact up to 20,000 points. rise: the largest rise of the objective in any step,
+    over the objective: rounding. starts: the objectives of all starts. moves: of points, in all
+    starts. shift: what had to be added to the diagonal of K for the objective to fall; 0 unless the
+    kernel is not Mercer.
     rank: of the matrix that stands for K where K does not fit the memory limit, else 0.
     """
 
@@ -168,12 +170,23 @@ class ClusterSearch:
             coefficients,
             found.distances + factor.remaining[:, None],
             found.objective + lost,
-            found.objective,
+            self._least(found, means, room - T.nbytes, monitor),
             plan,
-            count * self.n,
+            count * self.n + (self.n**2 if self.n <= EXACT else 0),
             T.nbytes + self._beside(settings),
             count,
         )
+
+    def _least(self, found: Clusters, means: Array, room: int, monitor: Monitor) -> float:
+        """Return the objective of the means themselves; where that takes long, of projections."""
+        if self.n > EXACT:
+            return found.objective
+        try:
+            K = self.prepared.gram(memory_limit=max(room, 1), monitor=monitor, store=False)
+            squares = np.einsum("ij,ij->j", means, K @ means)
+        except (Stopped, MemoryLimitError):
+            return found.objective
+        return float(self.weight @ K.diag() - found.totals @ squares)
 
     def _rank(self, room: int) -> int:
         """Return how many columns fit, with those that are proposed at a time."""
