@@ -6,7 +6,7 @@ from numpy.linalg import eigh, norm
 
 from mercer.grams import prepare
 from mercer.kernels import Gaussian, Linear, Polynomial, Precomputed
-from mercer.monitor import Monitor
+from mercer.monitor import Monitor, Stopped
 from mercer.solvers import DenseEigen, Krylov, krylov
 from mercer.solvers.centred import Centred
 
@@ -132,6 +132,24 @@ def test_dense_is_numpy(count):
     assert found.lowest == 0.0
 
 
+def test_values_that_are_all_the_same_are_all_found():
+    # For about every tenth of these LAPACK's quickest method returns fewer than it was asked for.
+    for seed in range(50):
+        Q = np.linalg.qr(np.random.default_rng(seed).normal(size=(100, 98)))[0]
+        K = 0.739 * Q @ Q.T
+        found = DenseEigen().solve(gram((K + K.T) / 2), np.ones(100), 11, Monitor())
+        assert np.allclose(found.values, np.full(11, 0.739), rtol=1e-12)
+        assert found.residual < 1e-12
+        assert np.allclose(found.vectors.T @ found.vectors, np.eye(11), atol=1e-10)
+
+
+def test_the_order_is_that_of_the_values():
+    spectrum = np.concatenate([np.ones(3), -np.linspace(0.1, 2, 120)])
+    found = DenseEigen().solve(gram(matrix(spectrum)), np.ones(N), N, Monitor())
+    assert (np.diff(found.values) <= 0).all()
+    assert np.allclose(found.values, eigh(centred(matrix(spectrum)))[0][::-1], atol=1e-12)
+
+
 @pytest.mark.parametrize("kernel", [Gaussian(0.1), Linear(), Polynomial(2)], ids=repr)
 @pytest.mark.parametrize("store", [True, False, None])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -226,6 +244,19 @@ def test_stopped_after_a_pass_what_is_known_is_told():
     assert np.allclose(left, found.residuals, rtol=1e-6)  # the basis knows without a product
     assert np.allclose(found.means, K.mean(axis=1), rtol=1e-12)
     assert np.allclose(found.products, K @ found.vectors, atol=3 * left.max())
+
+
+def test_stopped_while_it_is_measured(monkeypatch):
+    def products(A, V):
+        raise Stopped("time limit")
+
+    K = matrix(SPECTRA["rapid decay"])
+    wanted = solve(K, 4)
+    monkeypatch.setattr(Centred, "products", products)
+    found = solve(K, 4)
+    assert (found.status, found.iterations) == ("time limit", wanted.iterations - 1)
+    assert found.residual <= 1e-6
+    assert np.allclose(found.values, wanted.values, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("way", ["dense", "krylov"])

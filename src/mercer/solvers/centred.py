@@ -115,7 +115,8 @@ def measured(
 ) -> Spectrum:
     """Return the eigenpairs in the span of U, and their residuals, by one product with K.
 
-    turn: find them anew in that span; otherwise the columns of U are what they should be.
+    turn: find them anew in that span; otherwise the columns of U are what they should be, and are
+    put in order.
     """
     inside = A.project(U)
     U = np.where(np.linalg.norm(inside, axis=0) > 0.5, inside, U)  # but for the roots themselves
@@ -128,6 +129,10 @@ def measured(
         values, E = eigh((small + small.T) / 2, check_finite=False)
         values, E = values[::-1], E[:, ::-1]
         U, applied, products = product(U, E), product(applied, E), product(products, E)
+    else:
+        order = np.argsort(-values, kind="stable")
+        values, U = values[order], U[:, order]
+        applied, products = applied[:, order], products[:, order]
     sizes = np.linalg.norm(applied - U * values, axis=0)
     top = float(values.max(initial=0.0))
     residuals = sizes / top if top > A.rounding else np.zeros_like(sizes)
@@ -161,15 +166,22 @@ class DenseEigen:
             A = operator.dense()
             monitor.poll()
             lowest = _lowest(A)
-            # The roots are an eigenvector of value 0: not to be mixed with others, they come last.
-            A -= np.outer(roots, roots * (np.trace(A) / n / (roots @ roots)))
-            values, U = eigh(  # of the transpose, which LAPACK need not copy
-                A.T, subset_by_index=[n - count, n - 1], overwrite_a=True, check_finite=False
-            )
-            order = np.argsort(values)[::-1]
-            return measured(operator, U[:, order], lowest, "exact", 0, turn=False)
+            # The roots are an eigenvector of value 0, not to be mixed with others of that value.
+            shift = np.abs(np.diagonal(A)).mean() / (roots @ roots)
+            A -= np.outer(roots, roots * shift)
+            U = _largest(A, count)
+            return measured(operator, U, lowest, "exact", 0, turn=False)
         except Stopped as stop:
             return nothing_found(n, count, stop.reason)
+
+
+def _largest(A: Array, count: int) -> Array:
+    """Return vectors of the largest eigenvalues; of the transpose, which LAPACK takes as it is."""
+    n = len(A)
+    U = eigh(A.T, subset_by_index=[n - count, n - 1], check_finite=False)[1]
+    if U.shape[1] < count:  # of many equal values some were lost: find all, which loses none
+        U = eigh(A.T, driver="evd", overwrite_a=True, check_finite=False)[1][:, n - count :]
+    return np.asarray(U[:, ::-1])
 
 
 def _lowest(A: Array) -> float:

@@ -139,7 +139,7 @@ class _Basis:
         self.T = np.zeros((self.Q.shape[1],) * 2)
         self.filled = 0
         self.rounding = A.rounding
-        self.means: Array | None = None
+        self.means = np.empty(0)
         self.next = _orthonormal(_orthonormal(start, 1e-6)[0], LOST)[0]
 
     @property
@@ -175,7 +175,7 @@ class _Basis:
 
     def _apply(self, block: Array) -> Array:
         """Return A times a block; the first pass also brings the means of the rows of K."""
-        if self.means is not None:
+        if len(self.means):
             return self.A.apply(block)
         columns = [self.A.weight, self.A.roots[:, None] * block]
         both = self.A.K @ np.column_stack(columns)
@@ -216,8 +216,7 @@ class _Basis:
     def unmeasured(self, count: int, status: str, passes: int) -> Spectrum:
         """Return what was found without another product: with A u = value u, as is nearly so."""
         A, U, values = self.A, self.vectors(count), self.values[:count]
-        means = np.zeros(len(U)) if self.means is None else self.means
-        roots, top = A.roots[:, None], float(self.values[0])
+        means, roots, top = self.means, A.roots[:, None], float(self.values[0])
         return Spectrum(
             values,
             U,
