@@ -169,19 +169,21 @@ class DenseEigen:
             # The roots are an eigenvector of value 0, not to be mixed with others of that value.
             shift = np.abs(np.diagonal(A)).mean() / (roots @ roots)
             A -= np.outer(roots, roots * shift)
-            U = _largest(A, count)
+            U = largest(A, count)[1]
             return measured(operator, U, lowest, "exact", 0, turn=False)
         except Stopped as stop:
             return nothing_found(n, count, stop.reason)
 
 
-def _largest(A: Array, count: int) -> Array:
-    """Return vectors of the largest eigenvalues; of the transpose, which LAPACK takes as it is."""
+def largest(A: Array, count: int) -> tuple[Array, Array]:
+    """Return the largest eigenvalues of a matrix, largest first, and their vectors."""
     n = len(A)
-    U = eigh(A.T, subset_by_index=[n - count, n - 1], check_finite=False)[1]
-    if U.shape[1] < count:  # of many equal values some were lost: find all, which loses none
-        U = eigh(A.T, driver="evd", overwrite_a=True, check_finite=False)[1][:, n - count :]
-    return np.asarray(U[:, ::-1])
+    wanted = [n - count, n - 1]
+    # Of the transpose, which LAPACK takes as it is.
+    values, U = eigh(A.T, subset_by_index=wanted, check_finite=False)
+    if len(values) < count:  # of many equal ones some were lost: find all, which loses none
+        values, U = eigh(A.T, driver="evd", check_finite=False)
+    return values[::-1][:count], U[:, ::-1][:, :count]
 
 
 def _lowest(A: Array) -> float:

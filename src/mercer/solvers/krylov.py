@@ -12,7 +12,7 @@ from ..grams import Gram, partial_cholesky
 from ..grams.blas import product
 from ..grams.pivots import AT_ONCE
 from ..monitor import Monitor, Stopped
-from .centred import Centred, Spectrum, measured, nothing_found
+from .centred import Centred, Spectrum, largest, measured, nothing_found
 
 EXTRA = 10  # vectors in a block beyond the components that are wanted
 RANDOM = 2  # of these, that the first guess has no part in
@@ -191,10 +191,8 @@ class _Basis:
 
     def _solve(self) -> None:
         """Find the largest eigenvalues of T, as many as a new start keeps."""
-        m = self.filled
-        wanted = [max(m - self.kept, 0), m - 1]
-        values, S = eigh(self.T[:m, :m], subset_by_index=wanted, check_finite=False)
-        self.values, self.turn = values[::-1], S[:, ::-1]
+        T = self.T[: self.filled, : self.filled]
+        self.values, self.turn = largest(T, min(self.kept, self.filled))
 
     def _restart(self) -> None:
         """Make the best vectors of the space the whole of it."""
