@@ -40,9 +40,9 @@ class KMeansCertificate(Certificate):
     `tol`; else why not. objective: the sum of the weighted squared distances to the centres.
     least: the same to the means of the clusters is no less; it is the objective itself but for a
     low-rank K, and exact up to 20,000 points. rise: the largest rise of the objective in any step,
-    over the objective: rounding. starts: the objectives of all starts. moves: of points, in all
-    starts. shift: what had to be added to the diagonal of K for the objective to fall; 0 unless the
-    kernel is not Mercer.
+    over the objective: rounding. starts: the objectives of all starts (low rank: of projections).
+    moves: of points, in all starts. shift: what had to be added to the diagonal of K for the
+    objective to fall; 0 unless the kernel is not Mercer.
     rank: of the matrix that stands for K where K does not fit the memory limit, else 0.
     """
 
