@@ -13,14 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
-from ..checks import Array, InputError, sentence
+from ..checks import Array, sentence
 from ..grams import limited_threads
-from ..inputs import ROWS, as_input
 from ..monitor import Monitor, to_stderr
 from ..solvers import Spectrum
 from .base import Certificate, KernelEstimator
 from .pca_fit import PcaFit, Settings
-from .preimage import PreImages, check_computable, learn, rows_of
+from .preimage import PreImages, check_computable, checked_components, learn, rows_of
 
 SOLVERS = ("auto", "dense", "krylov")
 PASSES = 200
@@ -155,7 +154,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         with limited_threads(self.n_jobs, who):
             work = PcaFit(prepared, self._settings(len(prepared)))
             found = work.solve(roots)
-            self._warn(found)
+            _tell(who, found, self.n_components is not None and not self.remove_zero_eig)
             scores = self._store(found, roots)
             self._certify(found, work, time.monotonic() - start)
             self._inverse = None
@@ -197,46 +196,18 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self.explained_variance_ratio_ = np.where(self.eigenvalues_ > 0, ratios, 0.0)
         self.n_iter_ = max(found.iterations, 1)
         products = found.products[:, kept]
-        scores = products * self._scale() - self._means @ self._coefficients()
+        scale = _inverse_roots(self.eigenvalues_)
+        scores = products * scale - self._means @ self._coefficients()
         # The point with the largest score has a positive one, in each component.
         largest = scores[np.abs(scores).argmax(axis=0), np.arange(scores.shape[1])]
         signs = np.where(largest < 0, -1.0, 1.0)
         self.eigenvectors_ = self.eigenvectors_ * signs
         return np.asarray(scores * signs)
 
-    def _scale(self) -> Array:
-        """Return 1 / sqrt(lambda), 0 for components of eigenvalue zero."""
-        values = self.eigenvalues_
-        return np.divide(1.0, np.sqrt(values), out=np.zeros_like(values), where=values > 0)
-
     def _coefficients(self) -> Array:
         """Return a: v_j = sum_i a_ij phi(x_i); each column has sum 0, so that mu drops out."""
         roots = 1.0 if self._roots is None else self._roots[:, None]
-        return np.asarray(self.eigenvectors_ * roots * self._scale())
-
-    def _warn(self, found: Spectrum) -> None:
-        """Tell of too few components, and of eigenvalues that no kernel has."""
-        who, rank = type(self).__name__, int((found.values > found.zero).sum())
-        wanted = found.values.shape[0]
-        if np.isnan(found.zero):  # nothing was found
-            return
-        if found.lowest < -max(NEGATIVE * float(found.values.max()), found.zero):
-            warnings.warn(
-                f"{who}: the kernel matrix is not positive semi-definite, the centred one has an "
-                f"eigenvalue of at most {found.lowest:.3g}: components of positive eigenvalues "
-                "show only part of what there is. mercer.repair(K) returns the nearest matrix "
-                "that is.",
-                UserWarning,
-                stacklevel=4,
-            )
-        if rank == 0:
-            must, got = "points must differ under the kernel", "points with one image for all"
-            advice = "There are no components, so all scores are 0."
-            warnings.warn(sentence(who, must, got, advice), UserWarning, stacklevel=4)
-        elif rank < wanted and self.n_components is not None and not self.remove_zero_eig:
-            must = f"n_components must be at most the rank of the centred kernel matrix, {rank}"
-            advice = "The others are 0; remove_zero_eig=True leaves them out."
-            warnings.warn(sentence(who, must, wanted, advice), UserWarning, stacklevel=4)
+        return np.asarray(self.eigenvectors_ * roots * _inverse_roots(self.eigenvalues_))
 
     def _certify(self, found: Spectrum, work: PcaFit, seconds: float) -> None:
         tol = work.settings.tol
@@ -291,7 +262,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         """
         check_is_fitted(self)
         who = type(self).__name__
-        Z = self._check_components(X)
+        Z = checked_components(who, X, len(self.eigenvalues_))
         if self._inverse is not None:
             return np.asarray(self._inverse.predict(Z))
         rows = rows_of(who, self._prepared.points)
@@ -302,15 +273,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         with limited_threads(self.n_jobs, who):
             known = PreImages(self._prepared, rows, mean, self._coefficients(), scores)
             return known.of(Z)
-
-    def _check_components(self, Z: Any) -> Array:
-        who, wanted = type(self).__name__, len(self.eigenvalues_)
-        points = as_input(Z, ROWS, who)
-        found = rows_of(who, points).astype(np.float64)
-        if found.shape[1] != wanted:
-            must = f"inverse_transform takes {wanted} components a row"
-            raise InputError(sentence(who, must, found.shape[1]))
-        return found
 
     def _learn(self, scores: Array, rows: Array, weight: Array | None) -> Any:
         """Return the regression from components to rows."""
@@ -325,3 +287,31 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             n_jobs=self.n_jobs,
             random_state=self._seed(),
         )
+
+
+def _inverse_roots(values: Array) -> Array:
+    """Return 1 / sqrt(lambda), 0 for components of eigenvalue zero."""
+    return np.divide(1.0, np.sqrt(values), out=np.zeros_like(values), where=values > 0)
+
+
+def _tell(who: str, found: Spectrum, keeps_zeros: bool) -> None:
+    """Warn of too few components, and of eigenvalues that no kernel has."""
+    if np.isnan(found.zero):  # nothing was found
+        return
+    wanted, rank = len(found.values), int((found.values > found.zero).sum())
+    if found.lowest < -max(NEGATIVE * float(found.values.max()), found.zero):
+        warnings.warn(
+            f"{who}: the kernel matrix is not positive semi-definite, the centred one has an "
+            f"eigenvalue of at most {found.lowest:.3g}: components of positive eigenvalues show "
+            "only part of what there is. mercer.repair(K) returns the nearest matrix that is.",
+            UserWarning,
+            stacklevel=4,
+        )
+    if rank == 0:
+        must, got = "points must differ under the kernel", "points with one image for all"
+        advice = "There are no components, so all scores are 0."
+        warnings.warn(sentence(who, must, got, advice), UserWarning, stacklevel=4)
+    elif rank < wanted and keeps_zeros:
+        must = f"n_components must be at most the rank of the centred kernel matrix, {rank}"
+        advice = "The others are 0; remove_zero_eig=True leaves them out."
+        warnings.warn(sentence(who, must, wanted, advice), UserWarning, stacklevel=4)

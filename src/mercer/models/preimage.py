@@ -9,7 +9,7 @@ import numpy as np
 from ..checks import Array, InputError, MercerError, sentence
 from ..grams import Prepared
 from ..grams.blas import product
-from ..inputs import Input, Matrix
+from ..inputs import ROWS, Input, Matrix, as_input
 from ..kernels import Gaussian, Kernel, Linear
 from .ridge import KernelRidge
 
@@ -25,6 +25,15 @@ def rows_of(who: str, points: Input) -> Array:
         must = "inverse_transform returns dense rows of numbers, so it needs such points"
         raise InputError(sentence(who, must, got))
     return points.dense()
+
+
+def checked_components(who: str, Z: Any, wanted: int) -> Array:
+    """Return rows of so many components."""
+    found = rows_of(who, as_input(Z, ROWS, who)).astype(np.float64)
+    if found.shape[1] != wanted:
+        must = f"inverse_transform takes {wanted} components a row"
+        raise InputError(sentence(who, must, found.shape[1]))
+    return found
 
 
 def check_computable(who: str, kernel: Kernel) -> None:
