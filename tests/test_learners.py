@@ -92,7 +92,7 @@ LEARNERS = {
     "neighbours": mercer.KernelNeighborsRegressor(3),
     "prototypes": mercer.KernelPrototypeClassifier(),
     "PCA": mercer.KernelPCA(2),
-    "k-means": mercer.KernelKMeans(3, random_state=0),
+    "k-means": mercer.KernelKMeans(2, random_state=0),
     "Fisher": mercer.KernelFisherDiscriminant(alpha=0.1),
 }
 

@@ -224,6 +224,11 @@ class Diagonal(Pairs):
     def statistic(self, statistic: Statistic, weights: tuple[float, ...] | None) -> Array:
         points = as_matrix(self.points)
         of_column = column_weights(weights, points.n_columns)
+        if points.is_sparse:  # no statistic makes anything of two zeros
+            own = points.values.copy()
+            stored = own.data.astype(np.float64)
+            own.data = statistic.of(stored, stored) * of_column[own.indices]
+            return np.asarray(own.sum(axis=1)).ravel()
         step = max(1, IN_CACHE // max(1, points.n_columns))
         parts = [np.zeros(0)]
         for start in range(0, len(points), step):
