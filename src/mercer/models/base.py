@@ -48,6 +48,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
 
     kernel: Any
     memory_limit: Any
+    classes_: Array
     _of_names: ClassVar[dict[str, Any]] = {"gamma": None, "degree": 3, "coef0": 1}
 
     # --- parameters -------------------------------------------------------------------------
@@ -176,6 +177,21 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
                 )
             )
         return classes, codes
+
+    def _class_totals(self, codes: Array, weight: Array | None) -> Array:
+        """Return the weight of each class; refuse a class without any."""
+        totals = np.bincount(codes, weight, len(self.classes_))
+        if (totals == 0).any():
+            empty = self.classes_[int(np.argmin(totals))]
+            raise InputError(
+                sentence(
+                    type(self).__name__,
+                    "every class must have a sample with a positive weight",
+                    f"class {checks.show(empty)} with weights that are all zero",
+                    "Drop the class, or give one of its samples a weight.",
+                )
+            )
+        return totals
 
     # --- the Gram ---------------------------------------------------------------------------
 

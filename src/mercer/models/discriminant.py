@@ -133,17 +133,7 @@ class KernelFisherDiscriminant(
 
     def _class_shares(self, codes: Array, weight: Array | None) -> Array:
         """Return the weight of each class over that of all."""
-        totals = np.bincount(codes, weight)
-        if np.any(totals == 0):
-            empty = self.classes_[int(np.argmin(totals))]
-            raise InputError(
-                sentence(
-                    type(self).__name__,
-                    "every class must have a sample with a positive weight",
-                    f"class {checks.show(empty)} with weights that are all zero",
-                    "Drop the class, or give one of its samples a weight.",
-                )
-            )
+        totals = self._class_totals(codes, weight)
         return np.asarray(totals / totals.sum())
 
     def _checked_priors(self, shares: Array) -> Array:

@@ -15,7 +15,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 
 from .. import checks
-from ..checks import Array, InputError, sentence
+from ..checks import Array, sentence
 from ..grams import limited_threads
 from ..inputs import Input
 from ..losses import KINKED, OF_CLASSES, OF_NUMBERS, Logistic, Softmax, check_loss, to_loss
@@ -219,7 +219,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         if self.class_weight is not None:
             factor = compute_sample_weight(self.class_weight, self.classes_[codes])
             weight = factor if weight is None else weight * factor
-        self._check_classes(codes, weight)
+        self._class_totals(codes, weight)
         members = codes[:, None] == np.arange(len(self.classes_))
         if len(self.classes_) == 2:
             members = members[:, 1:]
@@ -228,21 +228,6 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         targets = members.astype(float) if isinstance(loss, Softmax) else 2.0 * members - 1.0
         self._solve(points, loss, targets, weight)
         return self
-
-    def _check_classes(self, codes: Array, weight: Array | None) -> None:
-        if weight is None:
-            return
-        totals = np.bincount(codes, weights=weight, minlength=len(self.classes_))
-        if (totals == 0).any():
-            empty = checks.show(self.classes_[int(np.argmin(totals))])
-            raise InputError(
-                sentence(
-                    type(self).__name__,
-                    "every class must have a sample with a positive weight",
-                    f"class {empty} with weights that are all zero",
-                    "Drop the class, or give one of its samples a weight.",
-                )
-            )
 
     def decision_function(self, X: Any) -> Array:
         """Return f(x) + b: positive for `classes_[1]`; of more classes, one column each."""

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from .. import checks
-from ..checks import Array, InputError, sentence
+from ..checks import Array
 from ..grams import Multiply, Prepared, Sums
 from ..monitor import Monitor
 from ..solvers import KernelMeans
@@ -82,12 +82,13 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
         points = self._check_fit(X)
         self.classes_, codes = self._check_labels(y, len(points))
         weight = checks.sample_weight(who, sample_weight, len(points))
-        shares = self._shares(codes, weight)  # refuses a class without weight
+        self._class_totals(codes, weight)
+        shares = _shares(codes, weight)
         prepared = self._prepare(points, weight)
         groups, owners, status = codes, np.arange(len(self.classes_)), "exact"
         if most > 1:
             groups, owners, status = self._clusters(prepared, codes, weight, most)
-            shares = self._shares(groups, weight)
+            shares = _shares(groups, weight)
         K = prepared.gram(memory_limit=self.memory_limit)
         if K.plan.kind == "half stored":  # one pass is all there is: nothing needs to be kept
             K = prepared.gram(memory_limit=self.memory_limit, store=False)
@@ -134,22 +135,6 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
         status = next((state for state in states if state != "converged"), "converged")
         return groups, np.array(owners), status
 
-    def _shares(self, codes: Array, weight: Array | None) -> Array:
-        """Return the part of each sample in the mean of its class."""
-        weights = np.ones(len(codes)) if weight is None else weight
-        totals = np.bincount(codes, weights=weights)
-        if np.any(totals == 0):
-            empty = self.classes_[int(np.argmin(totals))]
-            raise InputError(
-                sentence(
-                    type(self).__name__,
-                    "every class must have a sample with a positive weight",
-                    f"class {checks.show(empty)} with weights that are all zero",
-                    "Drop the class, or give one of its samples a weight.",
-                )
-            )
-        return np.asarray(weights / totals[codes])
-
     def _products(self, X: Any) -> Array:
         """Return phi(x).mu_c for every x and prototype c."""
         return np.asarray(self._cross_gram(X).reduce(Multiply(self.dual_coef_)))
@@ -180,6 +165,12 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
         points = self._check_predict(X)
         squares = self.kernel_.diag(points)[:, None] - 2 * self._products(X) + self.squared_norms_
         return np.asarray(np.sqrt(np.maximum(-self._of_classes(-squares), 0.0)))
+
+
+def _shares(codes: Array, weight: Array | None) -> Array:
+    """Return the part of each sample in the mean of its group."""
+    weights = np.ones(len(codes)) if weight is None else weight
+    return np.asarray(weights / np.bincount(codes, weights)[codes])
 
 
 def _mix(totals: Array, shrinkage: float) -> Array:

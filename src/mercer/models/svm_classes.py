@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
-from ..checks import Array, InputError, sentence
+from ..checks import Array
 from ..inputs import Input
 from ..solvers import Machine
 from .calibration import fit_slope, probabilities
@@ -110,16 +110,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
             first = np.array([np.flatnonzero(codes == c)[0] for c in range(k)])
             of_class = compute_sample_weight(self.class_weight, self.classes_[codes])[first]
         weights = of_class[codes] * (1.0 if weight is None else weight)
-        for c in range(k):
-            if not (weights[codes == c] > 0).any():
-                raise InputError(
-                    sentence(
-                        type(self).__name__,
-                        "every class must have a sample with a positive weight",
-                        f"none in class {checks.show(self.classes_[c])}",
-                        "Leave the class out of y.",
-                    )
-                )
+        self._class_totals(codes, weights)
         return of_class, weights
 
     # --- what is kept -----------------------------------------------------------------------
