@@ -9,6 +9,12 @@ import numpy as np
 
 from mercer import (
     SVC,
+    KernelKMeans,
+    KernelMachineClassifier,
+    KernelMachineRegressor,
+    KernelNeighborsClassifier,
+    KernelPCA,
+    KernelPerceptron,
     KernelPrototypeClassifier,
     KernelRidge,
     KernelRidgeClassifier,
@@ -52,6 +58,10 @@ def first(X):
 
 def second(X):
     return X[:, 1]
+
+
+def lengths(X):
+    return np.linalg.norm(X, axis=1, keepdims=True)
 
 
 def bell(X):
@@ -215,6 +225,51 @@ def machines():
     tell("E4", "C = 1/4, points 0 | 1, 2: coefficients", found)
 
 
+def learners():
+    """A1, A3, B12, D1 and D7: the other learners."""
+    x, y = np.array([[0.0], [2.0], [1.0]]), np.array([1, 1, -1])
+    walk = KernelPerceptron(Gaussian(1.0)).fit(x, y)
+    # By hand: mistakes on the points 0 and 1 in the first pass, on 2 and 1 in the second.
+    order = x[walk.mistakes_, 0].astype(int).tolist()
+    tell("A1", "points 0 and 2 against 1: mistakes in this order", order)
+    tell("A1", "and so many on each", walk.alpha_.tolist())
+    random = np.random.default_rng(0)
+    far, labels = 3 * random.permutation(40)[:, None], random.choice([-1, 1], 40)
+    found = KernelPerceptron(Gaussian(0.5)).fit(far, labels)
+    tell("A3", "40 points 3 apart, labels by chance: converged", found.converged_)
+
+    model = KernelPCA(2, kernel=Linear()).fit(X)
+    values = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2
+    tell(
+        "B12",
+        "eigenvalues with x.y: those of principal components",
+        gap(model.eigenvalues_, values),
+    )
+    ring = np.array([[np.cos(t), np.sin(t)] for t in np.arange(8)]) * 3
+    both = np.vstack([ring, ring / 10])
+    made = KernelKMeans(2, kernel=Linear().of(lengths)).fit(both).labels_
+    tell("B12", "a ring about a ring: clusters by |x||y|", sorted(np.bincount(made).tolist()))
+
+    lam, target = 0.3, np.array([1.0, -1.0, 0.5, 2.0, 0.0])
+    loss = KernelMachineRegressor(
+        "squared", 2 * lam, kernel=Gaussian(0.5), fit_intercept=False, tol=1e-14
+    ).fit(X, target)
+    ridge = KernelRidge(2 * lam, kernel=Gaussian(0.5)).fit(X, target)
+    near = np.abs(loss.predict(X) - ridge.predict(X)).max() < 1e-6
+    tell("D1", "half the squared error: ridge regression with alpha = 2 lambda", near)
+    signs = np.array([1, -1, 1, 1, -1])
+    hinge = KernelMachineClassifier("hinge", 2 * lam, kernel=Gaussian(0.5)).fit(X, signs)
+    machine = SVC(1 / (2 * lam), kernel=Gaussian(0.5)).fit(X, signs)
+    tell("D1", "the hinge: SVC", gap(hinge.decision_function(X), machine.decision_function(X)))
+
+    grid = random.uniform(-1, 2, (200, 2))
+    narrow = KernelRidgeClassifier(1e-9, kernel=Gaussian(100.0)).fit(X, signs).predict(grid)
+    nearest = KernelNeighborsClassifier(1).fit(X, signs).predict(grid)
+    tell(
+        "D7", "large gamma is the nearest neighbour, at 200 points", bool((narrow == nearest).all())
+    )
+
+
 if __name__ == "__main__":
-    for part in (rules, classics, making, geometry, validity, ridge, machines):
+    for part in (rules, classics, making, geometry, validity, ridge, machines, learners):
         part()

@@ -50,6 +50,7 @@ def entry(name):
     return pytest.fail(f"add an entry for {name} to SPECIAL")
 
 
+@pytest.mark.filterwarnings("ignore:KernelPerceptron. not converged")
 @pytest.mark.parametrize("name", estimators())
 def test_every_estimator(name, tmp_path):
     factory, points, y = entry(name)
