@@ -65,7 +65,7 @@ def inverse(total: Array) -> Array:
     return np.asarray(np.linalg.pinv(total, rcond=1e-12, hermitian=True))
 
 
-class Centred:
+class FreeOffset:
     """W with an offset that is the best one for every change of f.
 
     That is W - W 1 (1' W 1)**-1 1' W; without an offset it is W.

@@ -11,7 +11,7 @@ from ..checks import Array
 from ..grams import Gram, partial_cholesky
 from ..monitor import Monitor
 from .cholesky import TileCholesky, dense_bands, inner_products
-from .curvature import Centred
+from .curvature import FreeOffset
 from .linear import Bands, unwhiten, whiten
 
 SINGLE_FROM = 4000  # points from which on a preconditioner is kept in single precision
@@ -49,7 +49,7 @@ class Elements(Protocol):
     def inner(self, f: Element, g: Element) -> float:
         """Return the inner product."""
 
-    def newton(self, curvature: Centred, alpha: float, monitor: Monitor) -> NewtonOperator:
+    def newton(self, curvature: FreeOffset, alpha: float, monitor: Monitor) -> NewtonOperator:
         """Return the operator of Newton's method, with what preconditions it."""
 
 
@@ -96,7 +96,7 @@ class KernelElements:
     def inner(self, f: Element, g: Element) -> float:
         return float(np.einsum("ij,ij->", f.t, g.values))
 
-    def newton(self, curvature: Centred, alpha: float, monitor: Monitor) -> NewtonOperator:
+    def newton(self, curvature: FreeOffset, alpha: float, monitor: Monitor) -> NewtonOperator:
         return _KernelNewton(self, curvature, alpha, monitor)
 
 
@@ -109,7 +109,7 @@ class _KernelNewton:
     """
 
     def __init__(
-        self, space: KernelElements, curvature: Centred, alpha: float, monitor: Monitor
+        self, space: KernelElements, curvature: FreeOffset, alpha: float, monitor: Monitor
     ) -> None:
         self.space, self.curvature, self.alpha = space, curvature, alpha
         weights = curvature.curvature.weights
@@ -184,7 +184,7 @@ class FeatureElements:
     def inner(self, f: Element, g: Element) -> float:
         return float(np.einsum("ij,ij->", f.t, g.t))
 
-    def newton(self, curvature: Centred, alpha: float, monitor: Monitor) -> NewtonOperator:
+    def newton(self, curvature: FreeOffset, alpha: float, monitor: Monitor) -> NewtonOperator:
         return _FeatureNewton(self, curvature, alpha, monitor)
 
 
@@ -192,7 +192,7 @@ class _FeatureNewton:
     """Preconditioned by the moments of the features, times the mean curvature."""
 
     def __init__(
-        self, space: FeatureElements, curvature: Centred, alpha: float, monitor: Monitor
+        self, space: FeatureElements, curvature: FreeOffset, alpha: float, monitor: Monitor
     ) -> None:
         self.space, self.curvature, self.alpha, self.monitor = space, curvature, alpha, monitor
         weights = curvature.curvature.weights

@@ -11,7 +11,7 @@ import numpy as np
 from ..checks import Array
 from ..losses import Softmax, Squared
 from ..monitor import Monitor, Stopped
-from .curvature import Centred, Curvature, curvature_of, inverse
+from .curvature import FreeOffset, Curvature, curvature_of, inverse
 from .elements import Element, Elements
 
 STAGE = 10.0  # factor between the penalties of the path
@@ -163,7 +163,7 @@ class _Descent:
 
     def _step(self, alpha: float, accuracy: float) -> bool:
         """Take one step from where the gradient was measured; return whether it went down."""
-        curvature = Centred(self._curvature(), self.problem.intercept)
+        curvature = FreeOffset(self._curvature(), self.problem.intercept)
         d = self._direction(curvature, alpha, accuracy)
         shift = curvature.best_offset(self.u.sum(axis=0), d.values)
         change = d.values + shift
@@ -185,7 +185,7 @@ class _Descent:
             self._settle_offset()
         return after < before
 
-    def _direction(self, curvature: Centred, alpha: float, accuracy: float) -> Element:
+    def _direction(self, curvature: FreeOffset, alpha: float, accuracy: float) -> Element:
         """Return -A**-1 gradient by conjugate gradients, as accurate as asked for.
 
         However early they end, the step leads down: they minimise the quadratic model.
