@@ -80,7 +80,7 @@ def way(request, monkeypatch):
     sizes = {
         "whole": {},
         "parts": {"AT_ONCE": 7},
-        "rows": {"BLOCK": 16, "BATCH": 5, "AHEAD": 2, "UNPACKED": 4},
+        "rows": {"BLOCK": 16, "BATCH": 5, "UNPACKED": 4},
         "few rows": {"BLOCK": 5, "BATCH": 40},
     }[request.param]
     for name, value in sizes.items():

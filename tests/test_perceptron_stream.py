@@ -151,7 +151,7 @@ def test_a_call_that_fails_changes_nothing(monkeypatch):
     def broken(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mercer.solvers.walks.WholeWalk.visit", broken)
+    monkeypatch.setattr("mercer.solvers.walks.WholeWalk.visit_block", broken)
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(X[30:], TWO[30:])
     monkeypatch.undo()

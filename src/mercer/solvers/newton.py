@@ -11,7 +11,7 @@ import numpy as np
 from ..checks import Array
 from ..losses import Softmax, Squared
 from ..monitor import Monitor, Stopped
-from .curvature import FreeOffset, Curvature, curvature_of, inverse
+from .curvature import Curvature, FreeOffset, curvature_of, inverse
 from .elements import Element, Elements
 
 STAGE = 10.0  # factor between the penalties of the path

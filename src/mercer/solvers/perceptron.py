@@ -13,10 +13,11 @@ from ..checks import Array
 from ..monitor import Monitor, Stopped
 from .projectron import BudgetWalk
 from .rows import DenseRows
-from .walks import AHEAD, SINGLE, TIE, Lesson, RowWalk, Votes, Walk, WholeWalk, margins
+from .walks import SINGLE, TIE, Lesson, RowWalk, Votes, Walk, WholeWalk, margins
 
 NEAREST = 64  # points at the boundary whose distance is computed in double precision
 SUSPECTS = 256  # points with mistakes that are compared with all others
+TOGETHER = 64  # of them at a time
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ def contradiction(lesson: Lesson, mistakes: Array) -> tuple[int, int] | None:
     first = len(lesson.diagonal) - len(lesson.codes)
     codes = np.concatenate([np.full(first, -1), lesson.codes])
     suspects = np.unique(mistakes)[:SUSPECTS]
-    step = min(AHEAD, lesson.rows.room)
+    step = min(TOGETHER, lesson.rows.room)
     for start in range(0, len(suspects), step):
         some = suspects[start : start + step]
         squares = _squares(lesson, some, lesson.rows.values[lesson.rows.fetch(some)])

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..checks import Array, KernelError, sentence
 from ..monitor import Monitor
-from .walks import BlockWalk, Lesson
+from .walks import EPSILON, Lesson, Walk, margins
 
 DEPENDENT = 1e-10  # share of its squared length that a point must add to the span of the others
 
 
-class BudgetWalk(BlockWalk):
+class BudgetWalk(Walk):
     """A walk that keeps so many points at most.
 
     Beyond them the update phi(x) of a mistake is replaced by its projection sum_i d_i phi(x_i) on
@@ -23,7 +25,7 @@ class BudgetWalk(BlockWalk):
 
     def __init__(self, lesson: Lesson, monitor: Monitor, budget: int) -> None:
         super().__init__(lesson, monitor)
-        self.budget, self.single = budget, False
+        self.budget, self.single, self.rounding = budget, False, (32 * EPSILON, EPSILON)
         room = min(self.budget, len(self.beta))
         self.kept = np.zeros(0, dtype=np.int64)
         self.places = np.full(len(self.beta), -1)
@@ -43,7 +45,7 @@ class BudgetWalk(BlockWalk):
         K[:, :count] = self._between(block)
         scores = K[:, :count] @ self.beta[self.kept]
         begun = self.steps
-        for at, rival, _ in self.misjudged(block, scores, own):
+        for at, rival in self._misjudged(block, scores, own):
             self.steps = begun + at
             point, count = int(block[at]), len(self.kept)
             if self.places[point] >= 0:
@@ -62,6 +64,23 @@ class BudgetWalk(BlockWalk):
             scores[at + 1 :, rival] -= column[at + 1 :]
         self.steps = begun + len(block)
         self.seen[block] = scores
+
+    def _misjudged(self, block: Array, scores: Array, own: Array) -> Iterator[tuple[int, int]]:
+        """Yield each mistake: its place, and the class that won or tied.
+
+        The caller brings the scores of the places behind it up to date before it goes on.
+        """
+        at = 0
+        while at < len(block):
+            close = np.flatnonzero(margins(scores[at:], own[at:]) <= self.width(block[at:]))
+            for place in close:
+                rival = self.judge(int(block[at + place]), scores[at + place])
+                if rival is not None:
+                    yield at + int(place), rival
+                    at += int(place) + 1
+                    break
+            else:
+                return
 
     def _between(self, points: Array) -> Array:
         """Return k + 1 between points and those that are kept."""

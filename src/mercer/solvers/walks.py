@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,13 +16,16 @@ from .rows import DenseRows, KernelRows
 
 AT_ONCE = 4096  # visits between two looks at the clock
 ENTRIES = 4_000_000  # of K that may be read between them
-BLOCK = 512  # points whose scores are looked at together
+BLOCK = 256  # points whose scores are looked at together
 BATCH = 128  # points with mistakes whose rows of K are computed together
-AHEAD = 64  # points of a block whose entries of K are computed before a mistake is certain
 UNPACKED = 256  # points that carry f and may be packed for one row of K
 EPSILON = float(np.finfo(np.float64).eps)
 TIE = 16 * EPSILON  # scores this near, against what they are sums of, are equal
 SINGLE = 1e-6  # rounding of single-precision kernel values, with something to spare
+SAMPLE = 64  # points between which it is measured
+SAFETY = 2.0  # times what was measured, and times the rounding of a single number at least
+HALF_SINGLE = float(np.finfo(np.float32).eps) / 2
+TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
@@ -88,34 +90,45 @@ class Walk(ABC):
         each = np.abs(lesson.votes.beta).max(axis=1, initial=0.0)
         # |f_c(x)| is at most length sqrt(k(x, x)) + count, and so is what rounding is relative to.
         self.length, self.count = float(each @ self.roots[:first]), float(each.sum())
+        self.at_once = BLOCK
         self.seen = np.zeros((n, k))
         self.mistakes: list[int] = []
         self.dropped, self.examined, self.entries = 0.0, 0, 0
         self.scores = np.zeros((k, n))  # of all points, without the offset
         self.single = lesson.rows.values.dtype == np.float32
+        # Of a score, against what it is a sum of: at once, and more with each update.
+        self.rounding = (SINGLE, 0.0) if self.single else (32 * EPSILON, EPSILON)
 
     @abstractmethod
     def begin(self) -> None:
         """Make ready for the first visit, under the votes that are there already."""
 
     @abstractmethod
+    def visit_block(self, block: Array) -> None:
+        """Visit a few points once each."""
+
     def visit(self, order: Array, stage: str) -> None:
         """Visit points once each."""
+        for start in range(0, len(order), self.at_once):
+            self.monitor.report(stage, start / len(order))
+            self.visit_block(order[start : start + self.at_once])
+        self.monitor.report(stage, 1.0)
 
     def scale(self, points: Any) -> Any:
         """Return what the scores of points are sums of, at most."""
         return self.length * self.roots[points] + self.count
 
-    def rounding(self) -> float:
-        """Return how far off a score may be, relative to what it is a sum of."""
-        return SINGLE if self.single else EPSILON * (32 + self.count)
+    def width(self, points: Any) -> Any:
+        """Return how far off the scores of points may be."""
+        once, each = self.rounding
+        return (once + each * self.count) * self.scale(points)
 
-    def judge(self, point: int, scores: Array, width: float) -> int | None:
+    def judge(self, point: int, scores: Array) -> int | None:
         """Return the class that won against the point's own or tied with it; None if none did.
 
         Scores nearer than rounding can tell are summed anew, in double precision.
         """
-        own = self.codes[point]
+        own, width = self.codes[point], self.width(point)
         others = scores.copy()
         others[own] = -np.inf
         top = others.max()
@@ -156,111 +169,86 @@ class Walk(ABC):
         self.length += float(self.roots[point])
 
 
-class WholeWalk(Walk):
-    """A walk with the whole of K at hand: each mistake brings the scores of all points up to date.
+@dataclass(frozen=True)
+class Field:
+    """Some points, the whole of K between them, and their scores without the offset."""
 
-    The core does it, up to a point whose scores are too close to tell.
-    """
+    points: Array
+    K: Array
+    scores: Array
+    codes: Array
+    roots: Array
 
-    def begin(self) -> None:
-        self.K = self.lesson.rows.values
-        self.scores += self.beta[: self.first].T @ self.K[: self.first]
-        self.places = np.empty(AT_ONCE, dtype=np.int64)
-        self.rivals = np.empty(AT_ONCE, dtype=np.int64)
 
-    def visit(self, order: Array, stage: str) -> None:
-        some = min(max(ENTRIES // len(self.codes), 1), AT_ONCE)
+class CoreWalk(Walk):
+    """A walk in the core, over fields of points, up to one whose scores are too close to tell."""
+
+    def cross(self, field: Field, order: Array) -> None:
+        """Visit points of a field; each mistake brings the scores of the whole field up to date."""
+        places = np.empty(len(order), dtype=np.int64)
+        rivals = np.empty(len(order), dtype=np.int64)
         at = 0
         while at < len(order):
-            self.monitor.report(stage, at / len(order))
-            part = order[at : at + some]
-            visited = self._run(part)
+            visited, made = _native.walk(
+                field.K,
+                order[at:],
+                field.codes,
+                field.scores,
+                self.offset,
+                field.roots,
+                self.length,
+                self.count,
+                *self.rounding,
+                places,
+                rivals,
+            )
+            points = field.points[order[at + places[:made]]]
+            self._update_all(points, places[:made], rivals[:made])
+            self.steps += visited
             at += visited
-            if visited < len(part):
-                self._visit_close(int(order[at]))
+            if at < len(order):
+                self._visit_close(field, int(order[at]))
                 at += 1
-        self.monitor.report(stage, 1.0)
-        self.seen = (self.scores.T + self.offset).copy()
 
-    def _run(self, order: Array) -> int:
-        """Visit points up to one that is close to a tie; return how many that were."""
-        rounding, drift = (SINGLE, 0.0) if self.single else (32 * EPSILON, EPSILON)
-        visited, made = _native.walk(
-            self.K,
-            order,
-            self.codes,
-            self.scores,
-            self.offset,
-            self.roots,
-            self.length,
-            self.count,
-            rounding,
-            drift,
-            self.places,
-            self.rivals,
-        )
-        places, rivals = self.places[:made], self.rivals[:made]
-        points = order[places]
+    def _update_all(self, points: Array, places: Array, rivals: Array) -> None:
         own = self.codes[points]
         self.beta[points, own] += 1.0
         self.beta[points, rivals] -= 1.0
         self.late[points, own] += self.steps + places
         self.late[points, rivals] -= self.steps + places
-        self.count += made
+        self.count += len(points)
         self.length += float(self.roots[points].sum())
         self.mistakes += points.tolist()
-        self.steps += visited
-        return visited
 
-    def _visit_close(self, point: int) -> None:
-        own = int(self.codes[point])
-        scores = self.scores[:, point] + self.offset
-        rival = self.judge(point, scores, self.rounding() * self.scale(point))
+    def _visit_close(self, field: Field, place: int) -> None:
+        point, own = int(field.points[place]), int(field.codes[place])
+        rival = self.judge(point, field.scores[:, place] + self.offset)
         if rival is not None:
             self.update(point, own, rival)
-            self.scores[own] += self.K[point]
-            self.scores[rival] -= self.K[point]
+            field.scores[own] += field.K[place]
+            field.scores[rival] -= field.K[place]
         self.steps += 1
 
 
-class BlockWalk(Walk):
-    """A walk in blocks of points, whose scores are found at once and corrected on the way."""
+class WholeWalk(CoreWalk):
+    """A walk with the whole of K at hand: all points are one field."""
 
-    def visit(self, order: Array, stage: str) -> None:
-        for start in range(0, len(order), BLOCK):
-            self.monitor.report(stage, start / len(order))
-            self.visit_block(order[start : start + BLOCK])
-        self.monitor.report(stage, 1.0)
+    def begin(self) -> None:
+        K = self.lesson.rows.values
+        self.scores += self.beta[: self.first].T @ K[: self.first]
+        self.at_once = min(max(ENTRIES // len(K), 1), AT_ONCE)
+        self.field = Field(np.arange(len(K)), K, self.scores, self.codes, self.roots)
 
-    @abstractmethod
     def visit_block(self, block: Array) -> None:
-        """Visit points whose scores are found at once and corrected after each mistake."""
-
-    def misjudged(
-        self, block: Array, scores: Array, own: Array
-    ) -> Iterator[tuple[int, int, Array]]:
-        """Yield each mistake: its place, the class that won or tied, and places that look alike.
-
-        The caller brings the scores of the places behind it up to date before it goes on.
-        """
-        at = 0
-        while at < len(block):
-            width = self.rounding() * self.scale(block[at:])
-            close = np.flatnonzero(margins(scores[at:], own[at:]) <= width)
-            for place in close:
-                rival = self.judge(int(block[at + place]), scores[at + place], width[place])
-                if rival is not None:
-                    yield at + int(place), rival, at + close[close >= place]
-                    at += int(place) + 1
-                    break
-            else:
-                return
+        self.cross(self.field, block)
+        self.seen[block] = self.scores[:, block].T + self.offset
 
 
-class RowWalk(BlockWalk):
-    """A walk that computes rows of K for points with mistakes, many at a time.
+class RowWalk(CoreWalk):
+    """A walk in blocks, each a field, that computes rows of K for points with mistakes.
 
-    Until then their votes are pending: a block adds them to its scores by itself.
+    It does so for many points at a time. Until then their votes are pending: a block adds them to
+    its scores by itself.
     """
 
     def begin(self) -> None:
@@ -268,29 +256,43 @@ class RowWalk(BlockWalk):
         self.packed = np.zeros(0, dtype=np.int64)
         self.to_packed = self.lesson.exact
         self.pending: dict[int, None] = {}
+        self.room = np.empty((BATCH, len(self.beta)), dtype=self.lesson.rows.values.dtype)
+        self._measure_rounding()
         if self.first:
             old, new = np.arange(self.first), np.arange(self.first, len(self.beta))
             cross = self.lesson.gram.restrict(new, old)
             self.scores[:, new] = (cross @ self.beta[old]).T
             self.entries += len(old) * len(new)
 
-    def visit_block(self, block: Array) -> None:
-        near = Neighbourhood(self.lesson, block, np.array(list(self.pending), dtype=np.int64))
-        scores, own = self.scores[:, block].T + self.offset, self.codes[block]
+    def _measure_rounding(self) -> None:
+        """Learn from some entries of K how far off single precision is; others may be worse."""
+        if self.single:
+            some = np.unique(np.linspace(0, len(self.roots) - 1, SAMPLE).astype(np.int64))
+            gap = np.abs(self.lesson.gram.block(some, some) - self.lesson.exact.block(some, some))
+            largest = float((gap / np.maximum(np.outer(*[self.roots[some]] * 2), TINY)).max())
+            self.rounding = SAFETY * max(largest, HALF_SINGLE), 0.0
+            self.entries += 2 * gap.size
+
+    def visit(self, order: Array, stage: str) -> None:
         if self.pending:
-            scores += near.late().T @ (self.beta[near.others] - self.known[near.others])
-        begun = self.steps
-        for at, rival, close in self.misjudged(block, scores, own):
-            self.steps = begun + at
-            self.update(int(block[at]), int(own[at]), rival)
-            self.steps += 1
-            column = near.column(at, close)[at + 1 :] + 1.0
-            scores[at + 1 :, own[at]] += column
-            scores[at + 1 :, rival] -= column
-            self.pending[int(block[at])] = None
-        self.steps = begun + len(block)
-        self.seen[block] = scores
-        self.entries += near.entries
+            self._push()
+        super().visit(order, stage)
+
+    def visit_block(self, block: Array) -> None:
+        scores, own = np.ascontiguousarray(self.scores[:, block]), self.codes[block]
+        made = len(self.mistakes)
+        if self.pending or (margins(scores.T + self.offset, own) <= self.width(block)).any():
+            size, late = len(block), np.array(list(self.pending), dtype=np.int64)
+            everyone = [np.concatenate([block, late])]
+            near = self.lesson.gram.cells(everyone, everyone)[0][0].dense()
+            self.entries += near.size
+            scores += (self.beta[late] - self.known[late]).T @ near[size:, :size]
+            K = np.ascontiguousarray(near[:size, :size])
+            self.cross(Field(block, K, scores, own, self.roots[block]), np.arange(size))
+        else:
+            self.steps += len(block)
+        self.seen[block] = scores.T + self.offset
+        self.pending.update(dict.fromkeys(self.mistakes[made:]))
         if len(self.pending) >= BATCH:
             self._push()
 
@@ -310,52 +312,34 @@ class RowWalk(BlockWalk):
         return found + super().products(point, others) if len(others) else found
 
     def _push(self) -> None:
-        """Bring the scores of all points up to date, by the rows of the points with mistakes."""
+        """Bring the scores of all points up to date, by the rows of the points with mistakes.
+
+        Most points are misjudged once. A row is kept when it is asked for again.
+        """
         rows = self.lesson.rows
         points = np.array(sorted(self.pending), dtype=np.int64)
-        for start in range(0, len(points), rows.room):
-            some = points[start : start + rows.room]
-            places, change = rows.fetch(some), self.beta[some] - self.known[some]
-            for label in range(len(self.scores)):
-                moved = np.flatnonzero(change[:, label])
-                if len(moved):
-                    weights = np.ascontiguousarray(change[moved, label])
-                    rows.add(places[moved], weights, self.scores[label])
-            self.known[some] = self.beta[some]
+        again = self.known[points].any(axis=1)
+        old, new = points[again], points[~again]
+        for start in range(0, len(old), rows.room):
+            some = old[start : start + rows.room]
+            self._add(rows.values, rows.fetch(some), some)
+        for start in range(0, len(new), BATCH):
+            some = new[start : start + BATCH]
+            room = self.room[: len(some)]
+            self.lesson.gram.fill_rows(some, room)
+            self.entries += room.size
+            self._add(room, np.arange(len(some)), some)
+        self.known[points] = self.beta[points]
         self.pending.clear()
 
-
-class Neighbourhood:
-    """K between the points of a block, and between them and some others, as far as it is needed."""
-
-    def __init__(self, lesson: Lesson, block: Array, others: Array) -> None:
-        self.lesson, self.block, self.others = lesson, block, others
-        self.entries = 0
-        self._columns: dict[int, Array] = {}
-        self._gram: Gram | None = None
-
-    def late(self) -> Array:
-        """Return K between the others and the block."""
-        return self._rows(len(self.block) + np.arange(len(self.others)))
-
-    def column(self, at: int, close: Array) -> Array:
-        """Return K between one point of the block and all of it.
-
-        close: places that may be asked for next; they are computed along with it.
-        """
-        if at not in self._columns:
-            wanted = np.array([place for place in close[:AHEAD] if place not in self._columns])
-            values = self._rows(wanted)
-            self._columns.update(zip(wanted.tolist(), values, strict=True))
-        return self._columns[at]
-
-    def _rows(self, places: Array) -> Array:
-        if self._gram is None:  # one collection, so that its points are packed once
-            everyone = [np.concatenate([self.block, self.others])]
-            self._gram = self.lesson.gram.cells(everyone, everyone)[0][0]
-        values = self._gram.rows(places)[:, : len(self.block)]
-        self.entries += values.size
-        return values.astype(np.float64)
+    def _add(self, rows: Array, places: Array, points: Array) -> None:
+        """Add the votes of points that scores do not know yet, by their rows of K."""
+        change, everyone = self.beta[points] - self.known[points], np.arange(len(self.beta))
+        for label in range(len(self.scores)):
+            moved = np.flatnonzero(change[:, label])
+            if len(moved):
+                weights = np.ascontiguousarray(change[moved, label])
+                _native.add_rows(rows, places[moved], weights, everyone, self.scores[label])
 
 
 def margins(scores: Array, own: Array) -> Array:
