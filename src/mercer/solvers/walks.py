@@ -25,7 +25,6 @@ SINGLE = 1e-6  # rounding of single-precision kernel values, with something to s
 SAMPLE = 64  # points between which it is measured
 SAFETY = 2.0  # times what was measured, and times the rounding of a single number at least
 HALF_SINGLE = float(np.finfo(np.float32).eps) / 2
-TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
@@ -269,7 +268,8 @@ class RowWalk(CoreWalk):
         if self.single:
             some = np.unique(np.linspace(0, len(self.roots) - 1, SAMPLE).astype(np.int64))
             gap = np.abs(self.lesson.gram.block(some, some) - self.lesson.exact.block(some, some))
-            largest = float((gap / np.maximum(np.outer(*[self.roots[some]] * 2), TINY)).max())
+            sizes = np.outer(self.roots[some], self.roots[some])
+            largest = float(np.divide(gap, sizes, out=np.zeros(gap.shape), where=sizes > 0).max())
             self.rounding = SAFETY * max(largest, HALF_SINGLE), 0.0
             self.entries += 2 * gap.size
 
