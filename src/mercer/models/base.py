@@ -178,6 +178,11 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
             )
         return classes, codes
 
+    def _class_of(self, scores: Array) -> Array:
+        """Return the class with the largest score; one score is positive for the second of two."""
+        chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[chosen])
+
     def _class_totals(self, codes: Array, weight: Array | None) -> Array:
         """Return the weight of each class; refuse a class without any."""
         totals = np.bincount(codes, weight, len(self.classes_))

@@ -235,6 +235,4 @@ class KernelFisherDiscriminant(
 
     def predict(self, X: Any) -> Array:
         """Return the class of the nearest mean; priors other than equal ones move the borders."""
-        scores = self.decision_function(X)
-        chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[chosen])
+        return self._class_of(self.decision_function(X))

@@ -236,9 +236,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
 
     def predict(self, X: Any) -> Array:
         """Return the class of each point."""
-        scores = self.decision_function(X)
-        chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[chosen])
+        return self._class_of(self.decision_function(X))
 
     @available_if(_is_logistic)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:

@@ -156,9 +156,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
 
     def predict(self, X: Any) -> Array:
         """Return the class of the nearest prototype."""
-        scores = self.decision_function(X)
-        chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[chosen])
+        return self._class_of(self.decision_function(X))
 
     def distances(self, X: Any) -> Array:
         """Return ||phi(x) - mu_c|| for every x and class c, to its nearest prototype."""

@@ -88,8 +88,7 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
     def _decide(self, scores: Array) -> Array:
         if self._multilabel:
             return np.asarray((scores > 0).astype(int))
-        chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[chosen])
+        return self._class_of(scores)
 
     def _fit_labels(
         self,
