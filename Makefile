@@ -60,7 +60,8 @@ harden: $(READY) ## run the core's tests under address and undefined-behaviour s
 	  -C cmake.define.MERCER_SANITIZE=ON --editable .
 	LD_PRELOAD="$(PRELOAD)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	  $(SANITIZE)/venv/bin/python -m pytest --capture=no tests/test_native.py tests/test_boundary.py tests/test_engine.py \
-	  tests/test_engine_process.py tests/test_sinks.py tests/test_box.py
+	  tests/test_engine_process.py tests/test_sinks.py tests/test_box.py \
+	  tests/test_perceptron_core.py
 
 docs: $(READY) ## check that links resolve and the examples of README and how-to run
 	$(BIN)/python docs/check.py

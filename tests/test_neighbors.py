@@ -107,7 +107,7 @@ KERNELS = [
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize(("kernel", "function"), KERNELS, ids=lambda value: repr(value)[:30])
+@pytest.mark.parametrize(("kernel", "function"), KERNELS, ids=[repr(k) for k, _ in KERNELS])
 def test_the_neighbours_are_those_of_the_definition(kernel, function, dtype):
     points, new = X.astype(dtype), NEW.astype(dtype)
     model = KernelNeighborsClassifier(6, kernel).fit(points, LABELS)

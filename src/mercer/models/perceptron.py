@@ -288,9 +288,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Array:
         """Return the class with the largest score."""
-        scores = self.decision_function(X)
-        chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[chosen])
+        return self._class_of(self.decision_function(X))
 
 
 def _classes_of_stream(who: str, classes: Any, known: Array | None) -> Array:
