@@ -211,8 +211,8 @@ def test_row_by_row_is_the_batch(dtype):
 def test_the_way_is_chosen_by_size():
     points = random.normal(size=(900, 3))
     few, many = KernelPCA(3).fit(points), KernelPCA(300).fit(points)
-    assert few.certificate_.plan == "krylov, K half stored: 3 components of 900 points"
-    assert many.certificate_.plan == "dense, K half stored: 900 points, 300 components"
+    assert few.certificate_.plan == "krylov, K stored: 3 components of 900 points"
+    assert many.certificate_.plan == "dense, K stored: 900 points, 300 components"
     assert np.allclose(few.eigenvalues_, many.eigenvalues_[:3], rtol=1e-6)
     assert close(few.transform(points), few.fit_transform(points), 1e-10)
     tiny = KernelPCA(3, eigen_solver="krylov").fit(points[:13])  # a block would be all points

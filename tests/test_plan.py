@@ -66,6 +66,9 @@ def test_auto_is_a_share_of_what_is_free(monkeypatch):
 def test_storing_can_be_asked_for_and_declined():
     assert gram(Linear(), X, store=True).plan.kind in KEPT
     assert gram(Linear(), X, store="half").plan.kind == "half stored"
+    assert gram(Gaussian(0.5), X, store="whole").plan.kind == "stored"
+    with pytest.raises(MemoryLimitError, match="leave out store"):
+        gram(Gaussian(0.5), X, store="whole", memory_limit="10MB")
     declined = gram(Gaussian(0.5), X, store=False)
     assert declined.plan.kind == "on the fly"
     assert declined.plan.reason == "storing was not wanted"
@@ -74,7 +77,7 @@ def test_storing_can_be_asked_for_and_declined():
         gram(Gaussian(0.5), X, X.copy(), store="half")
     with pytest.raises(KernelError, match="takes a native kernel"):
         gram(Tanimoto(), [{1}, {2}], store="half")
-    with pytest.raises(InputError, match=r"store must be one of 'half'.*; got 'haf'"):
+    with pytest.raises(InputError, match=r"store must be one of 'whole', 'half'.*; got 'haf'"):
         gram(Gaussian(0.5), X, store="haf")
 
 

@@ -131,9 +131,9 @@ def gram(
 
     kernel: a kernel, a scikit-learn kernel name or a function of X and Y. X and Y may be
     `Prepared`; Y is the training side. memory_limit: bytes, "2GB" or "auto".
-    store: True insists on keeping K, "half" on keeping half of it, "16 bit" on half of it in fixed
-    point (for a solver that refines: `packed.error` tells how far off), False on computing it anew;
-    None lets the limit decide.
+    store: True insists on keeping K, "whole" on keeping all of it, "half" on keeping half of it,
+    "16 bit" on half of it in fixed point (for a solver that refines: `packed.error` tells how far
+    off), False on computing it anew; None lets the limit decide.
     """
     kernel, left, right = _sides(to_kernel(kernel, who="gram"), X, Y)
     wanted = _dtype(dtype, left, right)

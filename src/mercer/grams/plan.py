@@ -146,7 +146,7 @@ def make_plan(
 ) -> Plan:
     """Return the first kind that pays and fits; refuse if none does."""
     if isinstance(store, str):
-        checks.one_of("gram", "store", store, ("half", "16 bit"))
+        checks.one_of("gram", "store", store, ("whole", "half", "16 bit"))
     limit = limit_in_bytes("gram", memory_limit)
     asked = Question(kernel, left, right, np.dtype(dtype).itemsize, limit, store)
     for kind in (_as_given, _by_features, _half_stored, _stored, _on_the_fly):
@@ -190,8 +190,8 @@ def _has_tensor(kernel: Kernel) -> bool:
 
 
 def _half_stored(asked: Question) -> Plan | None:
-    wanted = isinstance(asked.store, str)
-    if asked.store is False or not (wanted or asked.half < asked.whole):
+    wanted = asked.store in ("half", "16 bit")
+    if asked.store in (False, "whole") or not (wanted or asked.half < asked.whole):
         return None
     if not _packable(asked.kernel, asked.left, asked.right):
         if wanted:
@@ -206,11 +206,8 @@ def _half_stored(asked: Question) -> Plan | None:
 
 
 def _stored(asked: Question) -> Plan | None:
-    if (
-        asked.store is False
-        or isinstance(asked.store, str)
-        or asked.whole + asked.least > asked.limit
-    ):
+    unwanted = asked.store in (False, "half", "16 bit")
+    if unwanted or asked.whole + asked.least > asked.limit:
         return None
     reason = f"K needs {bytes_text(asked.whole)}, the limit is {bytes_text(asked.limit)}"
     return asked.plan("stored", reason, asked.sides + asked.whole)
@@ -248,8 +245,9 @@ def _widths(kernel: Kernel, view: View) -> list[int]:
 
 
 def _refusal(asked: Question) -> MemoryLimitError:
-    half = asked.store and asked.half < asked.whole
-    if isinstance(asked.store, str) or (half and _packable(asked.kernel, asked.left, asked.right)):
+    half = asked.store is True and asked.half < asked.whole
+    half = half and _packable(asked.kernel, asked.left, asked.right)
+    if half or asked.store in ("half", "16 bit"):
         kept = asked.half
     else:
         kept = asked.whole if asked.store else 0

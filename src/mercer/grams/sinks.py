@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _native, checks
 from ..checks import Array, InputError, sentence
+from . import blas
 
 
 class Sink(ABC):
@@ -43,9 +44,15 @@ PART = 1024  # columns whose products are taken at once
 
 
 def product(band: Array, V: Array) -> Array:
-    """Return band V in double precision; of a single-precision band only parts are converted."""
+    """Return band V in double precision; of a single-precision band only parts are converted.
+
+    Where V is in single precision too, so is the product.
+    """
     if band.dtype == np.float64:
         return np.asarray(band @ V)
+    if V.dtype == np.float32:
+        columns = V.reshape(len(V), -1)
+        return blas.product(band, columns).reshape(len(band), *V.shape[1:])
     total = np.zeros((len(band), *V.shape[1:]))
     for start in range(0, band.shape[1], PART):
         columns = slice(start, start + PART)

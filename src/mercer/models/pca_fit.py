@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from ..solvers import DenseEigen, Krylov, Spectrum
 SMALL = 500  # points up to which the whole matrix is decomposed
 SHARE = 20  # points for each vector of a block, from which passes are the quicker way
 DOUBLE = 4000  # points up to which double-precision rows have a kernel in double precision
+WHOLE = 10_000  # points up to which products with all of K beat those with half of it
 SINGLE_FROM = 1e-6  # residuals that a kernel in single precision is good for
 
 
@@ -99,9 +101,12 @@ class PcaFit:
             "dtype": self._dtype(),
         }
         K = self.prepared.gram(**options)
-        if K.plan.kind == "half stored":  # from the first pass on
-            K = self.prepared.gram(store="half", **options)
-        return K
+        if K.plan.kind != "half stored":
+            return K
+        if self.n <= WHOLE:
+            with contextlib.suppress(MemoryLimitError):
+                return self.prepared.gram(store="whole", **options)
+        return self.prepared.gram(store="half", **options)  # from the first pass on
 
     def _dtype(self) -> Any:
         """Return the precision of K; None is that of the points."""

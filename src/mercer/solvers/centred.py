@@ -32,11 +32,18 @@ class Centred:
 
     def project(self, V: Array) -> Array:
         """Return P V."""
-        return np.asarray(V - np.outer(self.roots, self.roots @ V) / (self.roots @ self.roots))
+        along = np.einsum("i,ij->j", self.roots, V) / np.einsum("i,i->", self.roots, self.roots)
+        return np.asarray(V - self.roots[:, None] * along)
 
     def apply(self, V: Array) -> Array:
         """Return A V for V = P V, in the precision of K."""
-        return self.finish(self.K @ (self.roots[:, None] * V))
+        return self.finish(self.quick(self.roots[:, None] * V))
+
+    def quick(self, V: Array) -> Array:
+        """Return K V in the precision of K."""
+        if self.K.plan.kind == "stored" and self.K.dtype == np.float32:
+            V = V.astype(np.float32)
+        return np.asarray(self.K @ V, dtype=np.float64)
 
     def finish(self, products: Array) -> Array:
         """Return A V, given K S V."""

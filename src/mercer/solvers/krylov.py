@@ -15,6 +15,7 @@ from ..monitor import Monitor, Stopped
 from .centred import Centred, Spectrum, largest, measured, nothing_found
 
 EXTRA = 10  # vectors in a block beyond the components that are wanted
+TOGETHER = 16  # columns that a product of matrices takes at a time
 RANDOM = 2  # of these, that the first guess has no part in
 GUESS = 4  # columns of K for each component, of which the first guess is made
 BLOCKS = 10  # blocks that the basis holds where memory allows
@@ -44,8 +45,8 @@ class Krylov:
 
     @staticmethod
     def block(n: int, count: int) -> int:
-        """Return the vectors of a block."""
-        return min(count + EXTRA, n)
+        """Return the vectors of a block, as many as products are quick with."""
+        return min(-(-(count + EXTRA) // TOGETHER) * TOGETHER, n)
 
     @classmethod
     def bytes(cls, n: int, count: int, room: int) -> int:
@@ -178,7 +179,7 @@ class _Basis:
         if len(self.means):
             return self.A.apply(block)
         columns = [self.A.weight, self.A.roots[:, None] * block]
-        both = self.A.K @ np.column_stack(columns)
+        both = self.A.quick(np.column_stack(columns))
         self.means = both[:, 0]
         return self.A.finish(both[:, 1:])
 
