@@ -34,7 +34,7 @@ SOLVERS = ("auto", "newton", "primal", "nystrom", "dual")
 WIDTH_MOST = 5000  # features of an exact map that are worth their moments
 PASS_SECONDS = 2  # of one product with K computed anew; a fit takes a hundred or more
 CENTRES_MOST = 10_000
-RANK = 300  # of the preconditioner, and the root of the number of points
+RANK = 300  # of the preconditioner, and twice the root of the number of points
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class MachineFit(Spaces):
         return Newton(settings.tol, settings.max_iter).solve(elements, self.problem, self.monitor)
 
     def _by_newton(self, reason: str) -> Found:
-        rank = min(self.n, RANK + int(self.n**0.5))
+        rank = min(self.n, RANK + 2 * int(self.n**0.5))
         reserve = self._reserve(rank) + 12 * self.n * self.outputs * 8
         K, why = self._gram(self.limit - reserve, bool(reason))
         if K is None:

@@ -147,9 +147,10 @@ class _Descent:
                 return "stagnated"
             if self.steps >= self.settings.max_iter:
                 return "iteration limit"
-            tight = 0.3 * math.sqrt(tol)
-            loose = tight if isinstance(self.problem.loss, Squared) else LOOSE
-            moved = self._step(alpha, min(loose, max(math.sqrt(share), tight)))
+            # As accurate as the step is worth, and no more than the end asks for.
+            enough = 0.5 * math.sqrt(tol / share)
+            far = 0.0 if isinstance(self.problem.loss, Squared) else math.sqrt(share)
+            moved = self._step(alpha, min(LOOSE, max(far, enough)))
 
     def _measure(self, alpha: float) -> float:
         """Return the gap; the gradient is kept for the next step."""
