@@ -51,8 +51,8 @@ def product(band: Array, V: Array) -> Array:
     if band.dtype == np.float64:
         return np.asarray(band @ V)
     if V.dtype == np.float32:
-        columns = V.reshape(len(V), -1)
-        return blas.product(band, columns).reshape(len(band), *V.shape[1:])
+        flat = blas.product(band, V.reshape(len(V), -1))
+        return flat.reshape(len(band), *V.shape[1:])
     total = np.zeros((len(band), *V.shape[1:]))
     for start in range(0, band.shape[1], PART):
         columns = slice(start, start + PART)
