@@ -36,7 +36,8 @@ void require(bool holds, const char* sentence) {
 mercer::Poll poll_python(const std::optional<Stop>& stop) {
     return [&stop] {
         const nb::gil_scoped_acquire lock;
-        if (PyErr_CheckSignals() != 0) return true;
+        // Threads that have not ended yet are waited for, and asked about, after an exception.
+        if (PyErr_Occurred() || PyErr_CheckSignals() != 0) return true;
         if (!stop) return false;
         try {
             return nb::cast<bool>((*stop)());

@@ -40,22 +40,33 @@ INTERRUPTED = """
 import signal
 import numpy as np
 from mercer import gram
+from mercer.grams import TopK
 from mercer.kernels import Gaussian
 X = np.random.default_rng(0).random((60_000, 50), dtype=np.float32)
+few, wide = np.zeros((4000, 800), np.float32), np.zeros((20_000, 800), np.float32)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
 print("ready", flush=True)
 try:
     while True:
-        gram(Gaussian(0.5), X, store=False) @ np.ones((60_000, 10))
+        WORK
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 print(float(Gaussian(0.5)(X[:2])[0, 0]))
 """
 
 
-def test_ctrl_c_ends_a_native_loop_and_the_next_call_works() -> None:
+WORKS = {
+    "product": "gram(Gaussian(0.5), X, store=False) @ np.ones((60_000, 10))",
+    "long tasks": "gram(Gaussian(0.5), few, wide, store=False).reduce(TopK(5))",
+}
+
+
+@pytest.mark.parametrize("work", WORKS)
+def test_ctrl_c_ends_a_native_loop_and_the_next_call_works(work: str) -> None:
+    """Threads in the middle of a long task are waited for, and asked about, meanwhile."""
+    script = INTERRUPTED.replace("WORK", WORKS[work])
     with subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
