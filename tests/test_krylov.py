@@ -276,9 +276,9 @@ def test_stopped_at_once_there_is_nothing(way):
 def test_an_accuracy_beyond_rounding_is_not_claimed():
     X = np.random.default_rng(5).normal(size=(400, 3)).astype(np.float32)
     K = prepare(Gaussian(0.1), X).gram(store=True)
-    found = Krylov(1e-15, 100, 0, 140).solve(K, np.ones(400), 4, Monitor())
-    assert found.status in ("stagnated", "iteration limit")
-    assert 1e-15 < found.residual < 1e-6
+    found = Krylov(1e-12, 100, 0, 140).solve(K, np.ones(400), 4, Monitor())
+    assert found.status == "stagnated"
+    assert 1e-12 < found.residual < 1e-6
 
 
 def test_the_basis_fits_what_it_may_have():
