@@ -257,7 +257,7 @@ STEP = 1e-5  # of the differences that gradients are compared with
 ROUGH = 1e-4  # difference that is no longer rounding
 
 
-def check_loss(who: str, loss: Any, y: Array) -> None:
+def check_loss(who: str, loss: Loss, y: Array) -> None:
     """Refuse a loss whose gradient is not that of its value, or that is not convex.
 
     Tried at some of the targets y (points, outputs), for predictions between -3 and 3.
@@ -281,7 +281,7 @@ def check_loss(who: str, loss: Any, y: Array) -> None:
         _compare(who, loss, f, some, slope)
 
 
-def _compare(who: str, loss: Any, f: Array, y: Array, slope: Array) -> None:
+def _compare(who: str, loss: Loss, f: Array, y: Array, slope: Array) -> None:
     """Compare gradients with differences of values, column by column, and with each other."""
     for column in range(f.shape[1]):
         move = np.zeros_like(f)

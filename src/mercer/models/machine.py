@@ -94,42 +94,44 @@ class KernelMachine(FunctionEstimator):
         self._certify(found, settings.tol, largest, time.monotonic() - start)
 
     def _store(self, found: Found, rows: Array) -> None:
-        self.intercept_, self.n_iter_ = found.intercept, max(found.steps, 1)
+        solved = found.solution
+        self.intercept_, self.n_iter_ = solved.intercept, max(solved.steps, 1)
         if hasattr(self, "coef_"):
             del self.coef_
         if found.way == "primal":
             # The map needs to know the columns of the points only, which any of them shows.
-            self.coef_ = found.t
+            self.coef_ = solved.t
             self.support_ = rows
             self._keep(np.arange(1))
         elif found.moved is not None:
-            self.dual_coef_, self.support_ = found.t, rows[found.centres]
+            self.dual_coef_, self.support_ = solved.t, rows[found.centres]
             self._prepared = found.moved
         else:
-            used = np.flatnonzero(found.t.any(axis=1))
+            used = np.flatnonzero(solved.t.any(axis=1))
             used = used if len(used) else np.arange(1)  # one point shows the columns
-            self.dual_coef_, self.support_ = found.t[used], rows[used]
+            self.dual_coef_, self.support_ = solved.t[used], rows[used]
             self._keep(used)
 
     def _certify(self, found: Found, tol: float, largest: float, seconds: float) -> None:
+        solved = found.solution
         self.certificate_ = MachineCertificate(
-            found.status,
+            solved.status,
             found.plan,
             found.entries,
             found.bytes,
             seconds,
             found.way,
-            found.primal,
-            found.gap,
+            solved.primal,
+            solved.gap,
             tol,
-            largest * float(np.sqrt(2 * found.gap / self.alpha)),
-            found.steps,
-            found.products,
+            largest * float(np.sqrt(2 * solved.gap / self.alpha)),
+            solved.steps,
+            solved.products,
         )
-        if found.status != "converged":
+        if solved.status != "converged":
             must = f"the gap must reach {tol:g} of the objective"
-            got = f"{found.gap:.2g} of {found.primal:.2g} ({found.status}, {found.steps} steps)"
-            text = sentence(type(self).__name__, must, got, ADVICE.get(found.status, ""))
+            got = f"{solved.gap:.2g} of {solved.primal:.2g} ({solved.status}, {solved.steps} steps)"
+            text = sentence(type(self).__name__, must, got, ADVICE.get(solved.status, ""))
             warnings.warn(text, ConvergenceWarning, stacklevel=4)
 
 

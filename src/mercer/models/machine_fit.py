@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,19 +41,13 @@ RANK = 300  # of the preconditioner, and twice the root of the number of points
 class Found:
     """What came out.
 
-    way: "newton", "primal", "nystrom" or "dual". t: coefficients of the points, or of features.
-    centres: which points they belong to; moved: the centres, where they are no longer points.
+    way: "newton", "primal", "nystrom" or "dual". solution: its t are coefficients of the points in
+    `centres`, or of features. moved: the centres, where they are no longer points.
     """
 
     way: str
     plan: str
-    t: Array
-    intercept: Array
-    status: str
-    primal: float
-    gap: float
-    steps: int
-    products: int
+    solution: LossSolution
     centres: Array
     bytes: int
     entries: int
@@ -88,20 +82,8 @@ class MachineFit(Spaces):
             )
         except Stopped as stop:  # before anything was found: f = 0, for which one point will do
             nothing, nan = np.zeros((1, self.outputs)), float("nan")
-            return Found(
-                "newton",
-                "stopped at once",
-                nothing,
-                nothing[0],
-                stop.reason,
-                nan,
-                nan,
-                0,
-                0,
-                np.arange(1),
-                0,
-                0,
-            )
+            solution = LossSolution(nothing, nothing[0], stop.reason, nan, nan, 0, 0)
+            return Found("newton", "stopped at once", solution, np.arange(1), 0, 0)
         return found
 
     def _by_itself(self) -> Found:
@@ -113,23 +95,6 @@ class MachineFit(Spaces):
         return self._by_newton("")
 
     # --- the ways ---------------------------------------------------------------------------
-
-    def _found(
-        self, way: str, plan: str, solved: LossSolution, t: Array, centres: Array, **rest: Any
-    ) -> Found:
-        return Found(
-            way,
-            plan,
-            t,
-            solved.intercept,
-            solved.status,
-            solved.primal,
-            solved.gap,
-            solved.steps,
-            solved.products,
-            centres,
-            **rest,
-        )
 
     def _newton(self, elements: Any) -> LossSolution:
         settings = self.settings
@@ -145,8 +110,8 @@ class MachineFit(Spaces):
         solved = self._newton(KernelElements(K, rank, random))
         passes = 1 if K.plan.kind != "on the fly" else solved.products
         plan = f"Newton's method, K {K.plan.kind}: {reason or why}"
-        size = {"bytes": K.plan.bytes + reserve, "entries": passes * self.n**2}
-        return self._found("newton", plan, solved, solved.t, np.arange(self.n), **size)
+        size = K.plan.bytes + reserve
+        return Found("newton", plan, solved, np.arange(self.n), size, passes * self.n**2)
 
     def _gram(self, limit: int, asked: bool) -> tuple[Gram | None, str]:
         """Return K as it fits, and why so; None where few centres do better."""
@@ -184,9 +149,8 @@ class MachineFit(Spaces):
             self.monitor.poll()
         elements = FeatureElements(self._map_bands, self.n, None, moments)
         solved = self._newton(elements)
-        size = {"bytes": 3 * width * width * 8, "entries": 0}
         plan = f"Newton's method in feature space: {reason}"
-        return self._found("primal", plan, solved, solved.t, np.arange(0), **size)
+        return Found("primal", plan, solved, np.arange(0), 3 * width * width * 8, 0)
 
     def _map_bands(self) -> Iterator[tuple[slice, Any]]:
         return self.prepared.map_bands(at_once=4096)
@@ -203,10 +167,10 @@ class MachineFit(Spaces):
         elements = FeatureElements(cross.bands, self.n, lower, moments)
         solved = self._newton(elements)
         passes = 1 if cross.plan.kind == "stored" else solved.products
-        size = {"bytes": cross.plan.bytes + own, "entries": passes * self.n * len(kept)}
+        size, entries = cross.plan.bytes + own, passes * self.n * len(kept)
         plan = f"Newton's method with {len(kept)} centres, K(x, z) {cross.plan.kind}: {reason}"
-        t = elements.coefficients(solved.t)
-        return self._found("nystrom", plan, solved, t, chosen, moved=few, **size)
+        solved = replace(solved, t=elements.coefficients(solved.t))
+        return Found("nystrom", plan, solved, chosen, size, entries, few)
 
     # --- losses with a kink -----------------------------------------------------------------
 
@@ -241,9 +205,7 @@ class MachineFit(Spaces):
         alpha = self.problem.alpha
         states = [machine.solution.status for machine in machines]
         primal, dual = sum(m.primal for m in machines), sum(m.dual for m in machines)
-        return Found(
-            "dual",
-            f"quadratic problem in a box, {rows.plan}",
+        solution = LossSolution(
             np.column_stack([machine.b for machine in machines]),
             np.array([machine.offset for machine in machines]),
             next((state for state in states if state != "converged"), "converged"),
@@ -251,10 +213,9 @@ class MachineFit(Spaces):
             alpha * max(primal - dual, 0.0),
             sum(machine.solution.iterations for machine in machines),
             0,
-            np.arange(self.n),
-            rows.bytes,
-            rows.entries,
         )
+        plan = f"quadratic problem in a box, {rows.plan}"
+        return Found("dual", plan, solution, np.arange(self.n), rows.bytes, rows.entries)
 
 
 def _square(rows: Any) -> Array:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from ..checks import Array
-from ..losses import Softmax
+from ..losses import Loss, Softmax
 
 
 class Curvature(Protocol):
@@ -50,7 +50,7 @@ class Coupled:
         return np.asarray(self.weighted[rows] * (V - mean))
 
 
-def curvature_of(loss: Any, F: Array, Y: Array, weight: Array) -> Curvature:
+def curvature_of(loss: Loss, F: Array, Y: Array, weight: Array) -> Curvature:
     """Return w times the second derivatives of the loss at F."""
     if isinstance(loss, Softmax):
         return Coupled(loss.probabilities(F), weight)

@@ -194,7 +194,7 @@ class _FeatureNewton:
     def __init__(
         self, space: FeatureElements, curvature: FreeOffset, alpha: float, monitor: Monitor
     ) -> None:
-        self.space, self.curvature, self.alpha, self.monitor = space, curvature, alpha, monitor
+        self.space, self.curvature, self.alpha = space, curvature, alpha
         weights = curvature.curvature.weights
         shifted = space.moments * (float(weights.sum()) / weights.size)
         shifted[np.diag_indices(len(shifted))] += alpha

@@ -50,7 +50,7 @@ class LossSolution:
     """f, and how far it is from the best one.
 
     t: its coefficients. gap: the objective `primal` is at most this far above its minimum.
-    steps: of Newton's method. products: with K, in all. path: the penalties gone through.
+    steps: of Newton's method. products: with K, in all.
     """
 
     t: Array
@@ -60,7 +60,6 @@ class LossSolution:
     gap: float
     steps: int
     products: int
-    path: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -104,19 +103,17 @@ class _Descent:
         return self.problem.losses(self.F) + alpha / 2 * self.squared
 
     def run(self) -> LossSolution:
-        status, path = "converged", []
         try:
             if self.problem.intercept:
                 self._settle_offset()
             for alpha in self._path():
-                path.append(alpha)
                 self._measure(alpha)
                 self._step(alpha, LOOSE)
             status = self._finish()
         except Stopped as stop:
             status = stop.reason
         primal = self.objective(self.problem.alpha)
-        spent = self.steps, self.elements.products, tuple(path)
+        spent = self.steps, self.elements.products
         return LossSolution(self.f.t, self.offset, status, primal, self.gap, *spent)
 
     def _curvature(self) -> Curvature:
