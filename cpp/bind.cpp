@@ -303,4 +303,5 @@ NB_MODULE(_core, m) {
     bind_engine<float>(m, "Panels32", "Job32", "Packed32");
     bind_engine<double>(m, "Panels64", "Job64", "Packed64");
     bind_solvers(m);
+    bind_objects(m);
 }

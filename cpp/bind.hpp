@@ -64,5 +64,6 @@ bool run(const std::optional<Stop>& stop, const Work& work) {
 
 }  // namespace
 
-// The solver of box problems: bind_solver.cpp.
+// The solver of box problems: bind_solver.cpp. Kernels of objects: bind_objects.cpp.
 void bind_solvers(nb::module_& m);
+void bind_objects(nb::module_& m);

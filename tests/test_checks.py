@@ -18,6 +18,7 @@ from mercer.checks import (
     MercerError,
     ParseError,
 )
+from mercer.inputs.items import check_items
 
 # who: what must hold; got what. What to do.
 FORM = re.compile(r"^\S.*: .+ must .+; got .+[.?]$", re.DOTALL)
@@ -48,7 +49,7 @@ BAD_CALLS = [
     (checks.vector, ("K", "y", [1.0, np.inf], 2), {}),
     (checks.sample_weight, ("K", [-1.0, 1.0], 2), {}),
     (checks.sample_weight, ("K", [0.0, 0.0], 2), {}),
-    (checks.items, ("K", [None], frozenset({"sets"})), {}),
+    (check_items, ("K", [None], frozenset({"sets"})), {}),
     (checks.memory_limit, ("K", "many"), {}),
     (checks.memory_limit, ("K", None), {}),
     (checks.square_matrix, ("K", np.ones((2, 3))), {}),
@@ -216,9 +217,9 @@ def test_sample_weight():
 
 
 def test_items():
-    checks.items("K", [{1}, frozenset()], frozenset({"sets"}))
-    checks.items("K", ["ab", b"ab", ["a", 1], ()], frozenset({"sequences"}))
-    checks.items("K", [object(), 1], frozenset({"objects"}))
+    check_items("K", [{1}, frozenset()], frozenset({"sets"}))
+    check_items("K", ["ab", b"ab", ["a", 1], ()], frozenset({"sequences"}))
+    check_items("K", [object(), 1], frozenset({"objects"}))
     for values, domain, found in (
         ([{1}, [1]], "sets", "[1] (list) at index 1"),
         (["a", None], "sequences", "None (NoneType) at index 1"),
@@ -226,9 +227,7 @@ def test_items():
         ([1, None], "objects", "None (NoneType) at index 1"),
         (["a", float("nan")], "sequences", "nan (float) at index 1"),
     ):
-        assert found in message(
-            checks.items, "K", values, frozenset({domain}), error=InputTypeError
-        )
+        assert found in message(check_items, "K", values, frozenset({domain}), error=InputTypeError)
 
 
 def test_square_matrix():

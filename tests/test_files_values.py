@@ -134,7 +134,7 @@ def test_any_list_is_a_column(items):
         [Gaussian(float(i + 1)) for i in range(300)],
         tuple({"kernel": Linear(), "alpha": 1.0} for _ in range(300)),
         {str(i): [Linear(), i] for i in range(300)},
-        Basis(2, tokens={"a": 0, ("b", 1): 1}, parts=(Basis(1),)),
+        Basis(2, ids=np.array([1, 2**64 - 1], dtype=np.uint64), parts=(Basis(1),)),
         PrototypeCertificate("exact", "stored", 4, 32, 0.5, float("inf")),
     ],
     ids=lambda value: type(value).__name__,

@@ -20,7 +20,7 @@ LOW = {"checks", "inputs", "kernels", "monitor", "_native"}
 ALLOWED: dict[str, set[str]] = {
     "checks": set(),
     "inputs": {"checks"},
-    "kernels": {"checks", "inputs"},
+    "kernels": {"checks", "inputs", "_native"},
     "losses": {"checks"},
     "monitor": {"checks"},
     "_native": {"_core"},

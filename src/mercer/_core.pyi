@@ -213,3 +213,25 @@ def walk(K: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C'
     """
     Visit points in turn; how many, up to one that is too close to tell, and mistakes.
     """
+
+class PairJob:
+    """A kernel of two collections of objects, pair by pair."""
+
+    @property
+    def lefts(self) -> int: ...
+
+    @property
+    def rights(self) -> int: ...
+
+    def store(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], same: bool, first: int, last: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
+        """
+        k of the rows from first to last with all columns; False if `stop` said so.
+        """
+
+    def matched(self, i: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], j: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
+        """k of the pairs (i, j); False if `stop` said so."""
+
+def add_meetings(left_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], left_columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], left_values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], right_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], right_columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], right_values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, minimum: bool, same: bool, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
+    """
+    Products, or minima, of the counts of common columns added to out; False if stopped.
+    """

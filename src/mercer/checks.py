@@ -10,7 +10,7 @@ import math
 import numbers
 import re
 import sys
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -259,37 +259,6 @@ def sample_weight(who: str, values: Any, length: int) -> NDArray[np.float64] | N
             )
         )
     return result
-
-
-_KINDS_OF_ITEM: dict[str, str] = {
-    "sets": "a set or frozenset of hashable items",
-    "sequences": "a string, or a list or tuple of hashable tokens",
-}
-
-
-def items(who: str, values: Sequence[Any], domain: frozenset[str]) -> None:
-    """Refuse None and items of a type that no wanted domain has, naming the index."""
-    wanted = [kind for kind in _KINDS_OF_ITEM if kind in domain]
-    anything = {"objects"} & domain
-    for index, item in enumerate(values):
-        if item is None or not (anything or any(_is_item(item, kind) for kind in wanted)):
-            must = " or ".join(_KINDS_OF_ITEM[kind] for kind in wanted) or "an object"
-            raise InputTypeError(
-                sentence(
-                    who,
-                    f"every item must be {must}",
-                    f"{show(item)} ({type(item).__name__}) at index {index}",
-                    "Drop it, or replace it by an empty one.",
-                )
-            )
-
-
-def _is_item(item: Any, kind: str) -> bool:
-    if kind == "sets":
-        return isinstance(item, set | frozenset)
-    return isinstance(item, str | bytes) or (
-        isinstance(item, list | tuple) and all(isinstance(token, Hashable) for token in item)
-    )
 
 
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}

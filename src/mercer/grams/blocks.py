@@ -14,6 +14,7 @@ from ..inputs import Columns, Input, Matrix
 from ..kernels.base import Kernel
 from ..kernels.pairs import (
     DOT,
+    MINIMUM,
     SQUARED,
     Pairs,
     Statistic,
@@ -24,7 +25,9 @@ from ..kernels.pairs import (
     loop,
     same_width,
 )
-from .views import View, has_counts, sparse_product
+from ..monitor import Monitor
+from .counted import features_product, has_native_form, meetings, object_block
+from .views import View
 
 # Pairs nearer than this share of |x|**2 + |y|**2 are computed again from their difference.
 CLOSE = 1e-3
@@ -36,6 +39,7 @@ class BlockPairs(Pairs):
 
     left: View
     right: View
+    monitor: Monitor
     _known: dict[Any, Any] = field(default_factory=dict)
 
     @property
@@ -56,13 +60,25 @@ class BlockPairs(Pairs):
             return self._dot(weights)
         if statistic is SQUARED:
             return self._squared(weights)
+        if statistic is MINIMUM and self.left.is_sparse and self.right.is_sparse:
+            return self._minimum(weights)
         return self._direct(statistic, weights)
 
     def _dot(self, weights: tuple[float, ...] | None) -> Array:
         left, right = self._rows(self.left), self._rows(self.right)
         if weights is not None:
             left = left * np.array(weights)
-        return sparse_product(left, right)
+        same = weights is None and self.left.same_rows(self.right)
+        return features_product(left, right, same=same, monitor=self.monitor)
+
+    def _minimum(self, weights: tuple[float, ...] | None) -> Array:
+        left, right = self._rows(self.left), self._rows(self.right)
+        if min(left.data.min(initial=0), right.data.min(initial=0)) < 0:
+            return self._direct(MINIMUM, weights)
+        if weights is not None:  # w min(x, y) = min(w x, w y)
+            left, right = (rows.multiply(np.array(weights)).tocsr() for rows in (left, right))
+        same = self.left.same_rows(self.right)
+        return meetings(left, right, same=same, monitor=self.monitor, minimum=True)
 
     @staticmethod
     def _rows(view: View) -> Any:
@@ -118,10 +134,8 @@ class BlockPairs(Pairs):
         return np.asarray(self._known[key])
 
     def _pairwise(self, kernel: Kernel) -> Array:
-        if has_counts(kernel):
-            left = self.left.cut(self.left.side.features(kernel))
-            right = self.right.cut(self.right.side.features(kernel))
-            return sparse_product(left, right)
+        if has_native_form(kernel):
+            return object_block(kernel, self.left, self.right, self.monitor)
         left_points = self.left.points
         same = self.left.same_rows(self.right)
         return loop(kernel, left_points, left_points if same else self.right.points)
@@ -137,9 +151,8 @@ class BlockPairs(Pairs):
 
     def _child(self, key: Any, change: Callable[[Input], Input]) -> Pairs:
         if key not in self._known:
-            self._known[key] = BlockPairs(
-                self.left.child(key, change), self.right.child(key, change)
-            )
+            children = self.left.child(key, change), self.right.child(key, change)
+            self._known[key] = BlockPairs(*children, self.monitor)
         made: Pairs = self._known[key]
         return made
 
@@ -151,16 +164,18 @@ class BlockPairs(Pairs):
                 seen = key[1] if key[0] == "on" else "a new representation"
                 found += [f"{text} on {seen}" for text in value.used()]
             elif key[0] == "pairwise":
-                how = "sparse product" if has_counts(key[1]) else "pair by pair"
+                how = "natively" if has_native_form(key[1]) else "pair by pair in Python"
                 found.append(f"{key[1]!r} ({how})")
             else:
                 found.append(key[0] + ("" if key[1] is None else " with column weights"))
         return found
 
 
-def numpy_tile(kernels: tuple[Kernel, ...], left: View, right: View, dtype: Any) -> list[Array]:
+def numpy_tile(
+    kernels: tuple[Kernel, ...], left: View, right: View, dtype: Any, monitor: Monitor
+) -> list[Array]:
     """Return the block K(left, right) of each kernel, sharing every statistic."""
-    pairs = BlockPairs(left, right)
+    pairs = BlockPairs(left, right, monitor)
     shape = (len(left), len(right))
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
         blocks = [broadcast(kernel.profile(pairs), shape) for kernel in kernels]

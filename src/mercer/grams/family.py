@@ -67,7 +67,8 @@ class GramFamily:
         out = np.empty((len(self), *self.shape), dtype=self.dtype)
         program = program_of(self.kernels, self.left)
         if program is not None and not program.recorder.externals:
-            NativeTile(program, self.left, self.right, self.dtype).store(list(out), self.monitor)
+            whole = NativeTile(program, self.left, self.right, self.dtype, self.monitor)
+            whole.store(list(out), self.monitor)
             return out
         for rows, bands in self.bands():
             for position, band in enumerate(bands):

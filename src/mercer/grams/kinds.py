@@ -16,10 +16,11 @@ from ..kernels.base import Kernel
 from ..kernels.pairs import Diagonal, broadcast
 from ..monitor import Monitor
 from .blocks import BlockPairs
+from .counted import features_product
 from .native import NativeTile, program_of, tile
 from .plan import Plan
 from .sinks import Multiply, Normal, Sink, TopK
-from .views import View, sparse_product
+from .views import View
 
 
 @dataclass(frozen=True)
@@ -211,7 +212,8 @@ class _Computed(Gram):
             return explanation(self.kernel, self, program.statistics, program.externals)
         used: list[str] = []
         if self.shape[0] and self.shape[1]:
-            pairs = BlockPairs(self.left.take(slice(0, 1)), self.right.take(slice(0, 1)))
+            one = self.left.take(slice(0, 1)), self.right.take(slice(0, 1))
+            pairs = BlockPairs(*one, self.monitor)
             self.kernel.profile(pairs)
             used = pairs.used()
         return explanation(self.kernel, self, [], used)
@@ -248,7 +250,7 @@ class TiledGram(_Computed):
         program = program_of((self.kernel,), self.left)
         if program is None or program.recorder.externals:
             return None
-        return NativeTile(program, self.left, self.right, self.dtype)
+        return NativeTile(program, self.left, self.right, self.dtype, self.monitor)
 
     def rows(self, rows: Any) -> Array:
         chosen = np.arange(self.shape[0])[index(rows, self.shape[0], "rows")]
@@ -351,7 +353,12 @@ class FeaturesGram(_Computed):
 
     def tile(self, rows: Rows, columns: Rows) -> Array:
         left, right = self._maps()
-        return sparse_product(left[rows], right[columns]).astype(self.dtype, copy=False)
+        first = left[rows]
+        slices = isinstance(rows, slice) and isinstance(columns, slice)
+        same = self.symmetric and slices and rows == columns
+        second = first if same else right[columns]
+        block = features_product(first, second, same=same, monitor=self.monitor)
+        return block.astype(self.dtype, copy=False)
 
     def _maps(self) -> tuple[Any, Any]:
         left = self.left.cut(self.left.side.features(self.kernel))

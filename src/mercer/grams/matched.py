@@ -12,15 +12,12 @@ from ..checks import Array
 from ..inputs import GRAM, Columns, Input, Matrix
 from ..kernels.base import Kernel
 from ..kernels.pairs import (
-    DIAGONAL_BLOCK,
     Pairs,
     Statistic,
     as_matrix,
     broadcast,
     column_weights,
     given_block,
-    items,
-    loop,
     same_width,
 )
 from .views import View
@@ -54,15 +51,7 @@ class Matched(Pairs):
         return left, right
 
     def pairwise(self, kernel: Kernel) -> Array:
-        left, right = self.left.points, self.right.points
-        if kernel.defines("pair"):
-            both = zip(items(left), items(right), strict=True)
-            return np.array([float(kernel.pair(x, y)) for x, y in both])
-        parts = [np.zeros(0)]
-        for start in range(0, len(left), DIAGONAL_BLOCK):
-            some = slice(start, start + DIAGONAL_BLOCK)
-            parts.append(np.diagonal(loop(kernel, left.take(some), right.take(some))))
-        return np.concatenate(parts)
+        return kernel.matched(self.left.points, self.right.points)
 
     def given(self) -> Array:
         return np.diagonal(given_block(self.left.points, self.right.points))

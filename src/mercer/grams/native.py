@@ -56,9 +56,9 @@ def tile(
     """Return the block K(left, right) of each kernel, natively if there is a program."""
     program = program_of(kernels, left)
     if program is None:
-        return blocks.numpy_tile(kernels, left, right, dtype)
+        return blocks.numpy_tile(kernels, left, right, dtype, monitor)
     outs = [np.empty((len(left), len(right)), dtype=dtype) for _ in kernels]
-    NativeTile(program, left, right, dtype).store(outs, monitor)
+    NativeTile(program, left, right, dtype, monitor).store(outs, monitor)
     return outs
 
 
@@ -92,7 +92,9 @@ def limited_threads(count: int | None, who: str) -> Iterator[None]:
 class NativeTile:
     """One block of K, ready to run: packed points, vectors and external blocks in place."""
 
-    def __init__(self, program: Program, left: View, right: View, dtype: Any) -> None:
+    def __init__(
+        self, program: Program, left: View, right: View, dtype: Any, monitor: Monitor
+    ) -> None:
         recorder = program.recorder
         single = np.dtype(dtype) == np.float32
         self.dtype = np.dtype(dtype)
@@ -118,14 +120,18 @@ class NativeTile:
             program.constants,
             [self._vector(follow(left, path), function) for path, function in recorder.sides],
             [self._vector(follow(right, path), function) for path, function in recorder.sides],
-            [self._block(follow(left, p), follow(right, p), k) for p, k in recorder.externals],
+            [
+                self._block(follow(left, path), follow(right, path), kernel, monitor)
+                for path, kernel in recorder.externals
+            ],
         )
 
     def _vector(self, view: View, function: Any) -> Array:
         return np.ascontiguousarray(view.cut(view.side.values(function)), dtype=self.dtype)
 
-    def _block(self, left: View, right: View, kernel: Kernel) -> Array:
-        return np.ascontiguousarray(blocks.numpy_tile((kernel,), left, right, self.dtype)[0])
+    def _block(self, left: View, right: View, kernel: Kernel, monitor: Monitor) -> Array:
+        block = blocks.numpy_tile((kernel,), left, right, self.dtype, monitor)[0]
+        return np.ascontiguousarray(block)
 
     def store(self, outs: list[Array], monitor: Monitor) -> None:
         """Write K of each kernel into its array."""

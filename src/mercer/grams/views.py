@@ -6,11 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from ..checks import Array
 from ..inputs import Input, Matrix, RowBlocks, Rows
-from ..kernels import CountKernel
 from ..kernels.base import Basis, Kernel
 from ..kernels.pairs import as_matrix
 
@@ -168,14 +166,3 @@ class View:
         if isinstance(self.rows, np.ndarray) and isinstance(other.rows, np.ndarray):
             return np.array_equal(self.rows, other.rows)
         return type(self.rows) is type(other.rows) and bool(self.rows == other.rows)
-
-
-def has_counts(kernel: Kernel) -> bool:
-    """Return whether the kernel's pairs are best computed as one sparse product."""
-    return isinstance(kernel, CountKernel)
-
-
-def sparse_product(left: Any, right: Any) -> Array:
-    """Return left @ right.T of two feature matrices as a dense block."""
-    product = left @ right.T
-    return product.toarray() if scipy.sparse.issparse(product) else np.asarray(product)

@@ -6,16 +6,22 @@ or `RowBlocks`. A *domain* is a set of words for what a kernel takes; see `DOMAI
 
 from .blocks import RowBlocks
 from .convert import as_input, register_blocks
+from .graph import Graph
+from .items import OBJECT_DOMAINS
 from .kinds import (
     ANY,
     CATEGORIES,
     DOMAINS,
     FRAME,
     GRAM,
-    OBJECT_DOMAINS,
+    GRAPHS,
     ROWS,
     SEQUENCES,
+    SERIES,
     SETS,
+    TREES,
+    VECTOR_SETS,
+    WORD_MAPS,
     Columns,
     Frame,
     GramRows,
@@ -26,6 +32,7 @@ from .kinds import (
     category_codes,
     domain_text,
 )
+from .tree import Tree
 
 __all__ = [
     "ANY",
@@ -33,18 +40,25 @@ __all__ = [
     "DOMAINS",
     "FRAME",
     "GRAM",
+    "GRAPHS",
     "OBJECT_DOMAINS",
     "ROWS",
     "SEQUENCES",
+    "SERIES",
     "SETS",
+    "TREES",
+    "VECTOR_SETS",
+    "WORD_MAPS",
     "Columns",
     "Frame",
     "GramRows",
+    "Graph",
     "Input",
     "Matrix",
     "Objects",
     "RowBlocks",
     "Rows",
+    "Tree",
     "as_input",
     "category_codes",
     "domain_text",

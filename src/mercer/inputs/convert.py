@@ -11,12 +11,15 @@ import scipy.sparse
 from .. import checks
 from ..checks import Array, InputError, InputTypeError, sentence
 from .blocks import RowBlocks
+from .items import OBJECT_DOMAINS, check_items
 from .kinds import (
     ANY,
     FRAME,
     GRAM,
-    OBJECT_DOMAINS,
     ROWS,
+    SERIES,
+    VECTOR_SETS,
+    WORD_MAPS,
     Frame,
     GramRows,
     Input,
@@ -63,11 +66,20 @@ def as_input(X: Any, domain: frozenset[str] = ANY, who: str = "X") -> Input:
 def _from_array(X: Array, domain: frozenset[str], who: str) -> Input:
     if X.ndim == 1 and X.dtype.kind in "OUS" and domain & OBJECT_DOMAINS:
         return _objects(X, domain, who)
+    if _is_stack(X, domain):
+        return _objects(X, domain, who)
     if X.ndim == 2 and X.dtype.kind in "OUS" and "categories" in domain:
         columns = [category_codes(X[:, j], f"{who} column {j}") for j in range(X.shape[1])]
         values = np.column_stack(columns) if columns else np.empty(X.shape)
         return Matrix(values).check(who)
     return _matrix(X, domain, who)
+
+
+def _is_stack(X: Array, domain: frozenset[str]) -> bool:
+    """Return whether an array of numbers is a pile of objects: series, sets of vectors, maps."""
+    least = 2 if "series" in domain and not domain & ROWS else 3
+    arrays = domain & (SERIES | VECTOR_SETS | WORD_MAPS)
+    return bool(arrays) and X.dtype.kind in "biuf" and least <= X.ndim <= 3
 
 
 def _from_sequence(X: Sequence[Any], domain: frozenset[str], who: str) -> Input:
@@ -172,7 +184,7 @@ def _is_number(entry: Any) -> bool:
 
 def _objects(X: Iterable[Any], domain: frozenset[str], who: str) -> Objects:
     result = Objects(X)
-    checks.items(who, result.items, domain)
+    check_items(who, result.items, domain)
     return result
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +13,7 @@ import scipy.sparse
 
 from .. import checks
 from ..checks import Array, InputError, InputTypeError, sentence
+from .items import OBJECT_DOMAINS, check_items
 
 Rows = slice | Array
 Columns = str | int | tuple[str | int, ...]
@@ -21,9 +22,13 @@ ROWS = frozenset({"rows"})
 CATEGORIES = frozenset({"rows", "categories"})
 SETS = frozenset({"sets"})
 SEQUENCES = frozenset({"sequences"})
+TREES = frozenset({"trees"})
+GRAPHS = frozenset({"graphs"})
+SERIES = frozenset({"series"})
+VECTOR_SETS = frozenset({"vector sets"})
+WORD_MAPS = frozenset({"word maps"})
 GRAM = frozenset({"gram"})
 FRAME = frozenset({"frame"})
-OBJECT_DOMAINS = frozenset({"sets", "sequences", "objects"})
 ANY = ROWS | CATEGORIES | OBJECT_DOMAINS | GRAM | FRAME
 
 DOMAINS = {
@@ -31,6 +36,11 @@ DOMAINS = {
     "categories": "columns of categories",
     "sets": "sets",
     "sequences": "strings or sequences of tokens",
+    "trees": "trees",
+    "graphs": "graphs",
+    "series": "time series",
+    "vector sets": "sets of vectors",
+    "word maps": "maps of visual words",
     "objects": "objects of any kind",
     "gram": "rows of a precomputed Gram matrix",
     "frame": "a data frame with named columns",
@@ -58,6 +68,16 @@ class Input(ABC):
     @abstractmethod
     def take(self, rows: Rows) -> Input:
         """Return the chosen points."""
+
+    def once(self, key: Any, compute: Callable[[], Any]) -> Any:
+        """Return what a kernel derives from the points, computed the first time it is asked for."""
+        known = self.__dict__.setdefault("_known", {})
+        if key not in known:
+            known[key] = compute()
+        return known[key]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_known"}
 
     def on(self, columns: Columns, domain: frozenset[str], who: str) -> Input:
         """Return the chosen columns as an input of the given domain."""
@@ -200,7 +220,7 @@ class Frame(Input):
                     sentence(who, f"{domain_text(domain)} come from one column", f"{names}")
                 )
             column = Objects(self.frame.get_column(names[0]).to_list())
-            checks.items(f"{who} column {names[0]!r}", column.items, domain)
+            check_items(f"{who} column {names[0]!r}", column.items, domain)
             return column
         return self.matrix(names, who, codes="categories" in domain)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from dataclasses import replace as replace_fields
 from typing import Any, ClassVar, Self
@@ -13,7 +13,7 @@ import numpy as np
 from .. import checks
 from ..checks import Array, InputError, KernelError, sentence
 from ..inputs import ANY, DOMAINS, Input, Matrix, RowBlocks, as_input
-from .pairs import Diagonal, Pairs, broadcast, evaluate_definition
+from .pairs import Diagonal, Pairs, broadcast, evaluate_definition, matched_values
 from .parameters import data_bandwidth
 
 registry: dict[str, type[Kernel]] = {}
@@ -34,17 +34,17 @@ def register_fast_path(evaluate: Callable[..., Array]) -> None:
 class Basis:
     """What an exact feature map needs to know before it meets new points.
 
-    width: number of features. tokens: column of each token, for maps of objects.
+    width: number of features. ids: what each counts, for maps of objects, ascending.
     parts: bases of sub-kernels.
     """
 
     width: int
-    tokens: Mapping[Any, int] | None = None
+    ids: Array | None = None
     parts: tuple[Basis, ...] = ()
 
     @property
     def is_sparse(self) -> bool:
-        return self.tokens is not None or any(part.is_sparse for part in self.parts)
+        return self.ids is not None or any(part.is_sparse for part in self.parts)
 
 
 class Kernel:
@@ -92,6 +92,10 @@ class Kernel:
     def pair(self, x: Any, y: Any) -> float:
         """Return k(x, y) of two points."""
         return float(evaluate_definition(self.require_resolved(), [x], [y])[0, 0])
+
+    def matched(self, left: Input, right: Input) -> Array:
+        """Return k(x_i, y_i) of points that are matched one by one, from `pair` or `formula`."""
+        return matched_values(self, left, right)
 
     def __call__(self, X: Any, Y: Any = None) -> Array:
         """Return the Gram block K(X, Y), or K(X, X), by the fastest path there is."""

@@ -174,6 +174,22 @@ def loop(kernel: Kernel, left: Input, right: Input) -> Array:
     return values
 
 
+def matched_values(kernel: Kernel, left: Input, right: Input) -> Array:
+    """Return k(x_i, y_i) from the kernel's own pair, or its formula, one by one."""
+    if kernel.defines("pair"):
+        both = zip(items(left), items(right), strict=True)
+        return np.array([float(kernel.pair(x, y)) for x, y in both])
+    # Of a function of two collections: few calls with blocks, of which the diagonal is used.
+    step = 1 if getattr(kernel, "pairwise", False) else DIAGONAL_BLOCK
+    parts = [np.zeros(0)]
+    for start in range(0, len(left), step):
+        some = slice(start, start + step)
+        first = left.take(some)
+        second = first if left is right else right.take(some)
+        parts.append(np.diagonal(loop(kernel, first, second)))
+    return np.concatenate(parts)
+
+
 @dataclass(frozen=True)
 class Definition(Pairs):
     """The definition: float64, differences taken directly, column by column."""
@@ -241,14 +257,7 @@ class Diagonal(Pairs):
         return values, values
 
     def pairwise(self, kernel: Kernel) -> Array:
-        if kernel.defines("pair"):
-            return np.array([float(kernel.pair(x, x)) for x in items(self.points)])
-        # Of a function of two collections: few calls with blocks, of which the diagonal is used.
-        step = 1 if getattr(kernel, "pairwise", False) else DIAGONAL_BLOCK
-        starts = range(0, len(self.points), step)
-        blocks = [self.points.take(slice(start, start + step)) for start in starts]
-        parts = [np.diagonal(loop(kernel, block, block)) for block in blocks]
-        return np.concatenate([np.zeros(0), *parts])
+        return kernel.matched(self.points, self.points)
 
     def given(self) -> Array:
         points = self.points

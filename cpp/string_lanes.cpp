@@ -1,0 +1,1 @@
+// Compiled once for each instruction set, with MERCER_ISA naming it.
