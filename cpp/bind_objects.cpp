@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "counts.hpp"
 #include "pair_job.hpp"
 #include "sparse.hpp"
 
@@ -21,6 +22,70 @@ mercer::CountRows count_rows(const Column<std::int64_t>& ends, const Column<std:
             "add_meetings: ends, columns and values must fit.");
     return {ends.data(), columns.data(), values.data(),
             static_cast<std::int64_t>(ends.shape(0)) - 1};
+}
+
+void bind_counts(nb::module_& m) {
+    using Ids = nb::ndarray<std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+    using Numbers = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+    using Kept = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+    using Places = nb::ndarray<std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+    const auto tokens = [](const Column<std::int64_t>& ends, std::size_t total) {
+        require(ends.shape(0) > 0, "tokens: there must be one more end than objects.");
+        return mercer::Tokens{ends.data(), static_cast<std::int64_t>(ends.shape(0)) - 1,
+                              static_cast<std::int64_t>(total)};
+    };
+    m.def(
+        "merge_tokens",
+        [tokens](const Column<std::int64_t>& ends, const Ids& ids, const Numbers& values,
+                 const Kept& kept, const std::optional<Stop>& stop) {
+            require(ids.shape(0) == values.shape(0) && kept.shape(0) + 1 == ends.shape(0),
+                    "merge_tokens: ends, ids, values and kept must fit.");
+            const auto given = tokens(ends, ids.shape(0));
+            return run(stop, [&](const mercer::Poll& poll) {
+                return mercer::merge_tokens(given, ids.data(), values.data(), kept.data(), poll);
+            });
+        },
+        "ends"_a.noconvert(), "ids"_a.noconvert(), "values"_a.noconvert(), "kept"_a.noconvert(),
+        "stop"_a.none(), "Put equal ids of each object together, in place; False if stopped.");
+    m.def(
+        "pack_tokens",
+        [tokens](const Column<std::int64_t>& ends, const Column<std::int64_t>& kept,
+                 const Column<std::uint64_t>& ids, const Column<double>& values,
+                 const Ids& packed_ids, const Numbers& packed_values) {
+            const auto given = tokens(ends, ids.shape(0));
+            require(static_cast<std::int64_t>(kept.shape(0)) == given.objects &&
+                        ids.shape(0) == values.shape(0) &&
+                        packed_ids.shape(0) == packed_values.shape(0),
+                    "pack_tokens: ends, kept, ids and values must fit.");
+            std::int64_t total = 0;
+            for (std::int64_t i = 0; i < given.objects; ++i) {
+                const std::int64_t count = kept.data()[i];
+                require(0 <= count && 0 <= given.ends[i] && count <= given.total &&
+                            given.ends[i] <= given.total - count,
+                        "pack_tokens: what is kept must be there.");
+                total += count;
+            }
+            require(total == static_cast<std::int64_t>(packed_ids.shape(0)),
+                    "pack_tokens: there must be room for what is kept.");
+            mercer::pack_tokens(given, kept.data(), ids.data(), values.data(), packed_ids.data(),
+                                packed_values.data());
+        },
+        "ends"_a.noconvert(), "kept"_a.noconvert(), "ids"_a.noconvert(), "values"_a.noconvert(),
+        "packed_ids"_a.noconvert(), "packed_values"_a.noconvert(),
+        "Copy the first `kept` tokens of every object to one place after another.");
+    m.def(
+        "look_up",
+        [](const Column<std::uint64_t>& vocabulary, const Column<std::uint64_t>& ids,
+           const Places& columns, const std::optional<Stop>& stop) {
+            require(ids.shape(0) == columns.shape(0), "look_up: there must be room for each id.");
+            return run(stop, [&](const mercer::Poll& poll) {
+                return mercer::look_up(
+                    vocabulary.data(), static_cast<std::int64_t>(vocabulary.shape(0)), ids.data(),
+                    static_cast<std::int64_t>(ids.shape(0)), columns.data(), poll);
+            });
+        },
+        "vocabulary"_a.noconvert(), "ids"_a.noconvert(), "columns"_a.noconvert(), "stop"_a.none(),
+        "The place of each id in the vocabulary, or -1; False if stopped.");
 }
 
 }  // namespace
@@ -88,6 +153,7 @@ void bind_objects(nb::module_& m) {
         "width"_a, "minimum"_a, "same"_a, "out"_a.noconvert(), "stop"_a.none(),
         "Products, or minima, of the counts of common columns added to out; False if stopped.");
 
+    bind_counts(m);
     bind_strings(m);
     bind_trees(m);
     bind_graphs(m);

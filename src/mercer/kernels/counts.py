@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from .. import _native
 from ..checks import Array
 from ..inputs import Input
 from .base import Basis, Kernel
@@ -29,31 +30,30 @@ class Table:
     values: Array  # float64
 
     @classmethod
-    def of(cls, owners: Array, ids: Array, count: int, values: Array | None = None) -> Table:
-        """Return the table of single occurrences: token ids[k] in object owners[k].
+    def of(cls, ends: Array, ids: Array, values: Array | None = None) -> Table:
+        """Return the table of single occurrences, those of object i from ends[i] to ends[i + 1].
 
         values: how much each counts; 1 if not given.
         """
-        order = np.lexsort((ids, owners))
-        owners, ids = owners[order], ids[order]
-        new = np.ones(len(ids), dtype=bool)
-        new[1:] = (owners[1:] != owners[:-1]) | (ids[1:] != ids[:-1])
-        first = np.flatnonzero(new)
-        weight = np.ones(len(ids)) if values is None else values[order]
-        totals = np.add.reduceat(weight, first) if len(first) else np.zeros(0)
-        ends = np.searchsorted(owners[first], np.arange(count + 1))
-        return cls(ends.astype(np.int64), ids[first], totals)
+        ends, ids = ends.astype(np.int64), np.array(ids, dtype=np.uint64)
+        sums = np.ones(len(ids)) if values is None else np.array(values, dtype=np.float64)
+        kept = np.empty(len(ends) - 1, dtype=np.int64)
+        _native.merge_tokens(ends, ids, sums, kept, None)
+        packed = np.concatenate([[0], np.cumsum(kept)])
+        made = cls(packed, np.empty(packed[-1], dtype=np.uint64), np.empty(packed[-1]))
+        _native.pack_tokens(ends, kept, ids, sums, made.ids, made.values)
+        return made
 
     def __len__(self) -> int:
         return len(self.ends) - 1
 
     def rows(self, vocabulary: Array) -> Any:
         """Return the counts as sparse rows, one column for each id of an ascending vocabulary."""
-        columns = np.searchsorted(vocabulary, self.ids)
-        known = columns < len(vocabulary)
-        known[known] = vocabulary[columns[known]] == self.ids[known]
+        columns = np.empty(len(self.ids), dtype=np.int32)
+        _native.look_up(vocabulary, self.ids, columns, None)
+        known = columns >= 0
         kept = np.concatenate([[0], np.cumsum(known)])[self.ends]
-        parts = (self.values[known], columns[known].astype(np.int32), kept)
+        parts = (self.values[known], columns[known], kept)
         return scipy.sparse.csr_array(parts, shape=(len(self), len(vocabulary)))
 
 
@@ -89,9 +89,7 @@ class CountKernel(Kernel, abstract=True):
                 ids.append(known[token])
                 values.append(count)
             ends.append(len(ids))
-        owners = np.repeat(np.arange(len(items)), np.diff(ends))
-        codes = np.array(ids, dtype=np.uint64)
-        return Table.of(owners, codes, len(items), np.array(values, dtype=np.float64))
+        return Table.of(np.array(ends), np.array(ids, dtype=np.uint64), np.array(values))
 
     def table(self, points: Input) -> Table:
         """Return the counts of all points, made once and kept with them."""
