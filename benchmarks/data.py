@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_svmlight_file
 
+from mercer.inputs import Graph
+
 
 def directory() -> Path:
     """Return the directory, or end with what to do."""
@@ -52,3 +54,16 @@ def two_classes(name: str, part: str = "trn") -> tuple[Any, Any]:
     path = directory() / "libsvm" / f"{name}.{part}.bz2"
     X, y = load_svmlight_file(str(path), n_features=columns)
     return X.toarray().astype(np.float32), np.where(y > 0, 1, -1)
+
+
+def questions() -> tuple[list[str], list[str]]:
+    """Return the 5,452 questions of TREC, and what kind of answer each asks for."""
+    path = directory() / "text" / "train_5500_coarse.label.gz"
+    with gzip.open(path, "rt", encoding="latin-1") as stream:
+        pairs = [line.rstrip("\n").split("\t", 1) for line in stream]
+    return [text for _, text in pairs], [label for label, _ in pairs]
+
+
+def tu_graphs(name: str) -> tuple[list[Graph], Any]:
+    """Return the graphs of MUTAG or NCI1 and their classes."""
+    return Graph.read_tu(directory() / "graphs" / name)

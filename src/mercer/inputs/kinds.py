@@ -27,6 +27,7 @@ GRAPHS = frozenset({"graphs"})
 SERIES = frozenset({"series"})
 VECTOR_SETS = frozenset({"vector sets"})
 WORD_MAPS = frozenset({"word maps"})
+OBJECTS = frozenset({"objects"})
 GRAM = frozenset({"gram"})
 FRAME = frozenset({"frame"})
 ANY = ROWS | CATEGORIES | OBJECT_DOMAINS | GRAM | FRAME

@@ -5,15 +5,30 @@
 0.7*Gaussian(gamma=0.05) + 0.3*(Linear() + 1.0)**2
 """
 
-from ..inputs import CATEGORIES, ROWS, SEQUENCES, SETS
+from ..inputs import (
+    CATEGORIES,
+    GRAPHS,
+    OBJECTS,
+    ROWS,
+    SEQUENCES,
+    SERIES,
+    SETS,
+    TREES,
+    VECTOR_SETS,
+    WORD_MAPS,
+    Graph,
+    Tree,
+)
 from .algebra import Constant, Exp, Power, Product, Scaled, Sum
 from .base import Basis, Kernel
 from .categorical import Categorical
 from .counts import CountKernel
 from .dot import ExpDot, Linear, Polynomial, Sigmoid
+from .fisher import Fisher
 from .grammar import from_spec, parse
 from .histogram import Chi2, Intersection, NormalizedIntersection
 from .names import SKLEARN_NAMES, to_kernel
+from .objects import PairKernel
 from .pairs import (
     ABSOLUTE,
     CHI2,
@@ -37,15 +52,21 @@ __all__ = [
     "CATEGORIES",
     "CHI2",
     "DOT",
+    "GRAPHS",
     "MINIMUM",
+    "OBJECTS",
     "ROOT_RATIO",
     "ROWS",
     "SEQUENCES",
+    "SERIES",
     "SETS",
     "SKLEARN_NAMES",
     "SQUARED",
     "STATISTICS",
+    "TREES",
     "UNEQUAL",
+    "VECTOR_SETS",
+    "WORD_MAPS",
     "Basis",
     "Categorical",
     "Chi2",
@@ -53,8 +74,10 @@ __all__ = [
     "CountKernel",
     "Exp",
     "ExpDot",
+    "Fisher",
     "FunctionKernel",
     "Gaussian",
+    "Graph",
     "Intersection",
     "Kernel",
     "Laplacian",
@@ -64,6 +87,7 @@ __all__ = [
     "NormalizedIntersection",
     "Of",
     "On",
+    "PairKernel",
     "Pairs",
     "Periodic",
     "Polynomial",
@@ -79,6 +103,7 @@ __all__ = [
     "Statistic",
     "Sum",
     "Tanimoto",
+    "Tree",
     "from_spec",
     "parse",
     "to_kernel",
