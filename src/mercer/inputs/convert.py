@@ -125,6 +125,8 @@ def _from_frame(X: Any, domain: frozenset[str], who: str) -> Input:
 
 
 def _is_row(item: Any) -> bool:
+    if isinstance(item, np.ndarray) and item.ndim != 1:  # a set of vectors, perhaps an empty one
+        return False
     return isinstance(item, np.ndarray | list | tuple) and all(
         isinstance(value, int | float | np.number) for value in item
     )
