@@ -48,6 +48,34 @@ def strings():
     return ["abab", "baba", "", "a", "statistics", "computation", "Straße", "日本語日本", "abab"]
 
 
+def vector_sets(columns=3, seed=6):
+    """Sets of vectors of several sizes, one empty."""
+    sizes = (4, 1, 0, 6, 3, 2)
+    generator = np.random.default_rng(seed)
+    return [generator.normal(size=(size, columns)) for size in sizes]
+
+
+def mixture(components=2, columns=3, seed=7, full=False):
+    """A mixture of Gaussians as the Fisher kernel takes it."""
+    generator = np.random.default_rng(seed)
+    weights = generator.dirichlet(np.ones(components))
+    means = generator.normal(size=(components, columns))
+    roots = generator.normal(size=(components, columns, columns)) + 2.0 * np.eye(columns)
+    covariances = roots @ roots.transpose(0, 2, 1)
+    variances = np.diagonal(covariances, axis1=1, axis2=2)
+    return ("mixture", weights, means, covariances if full else variances)
+
+
+def chain(states=2, symbols=4, seed=8):
+    """A hidden Markov model as start, transition and emission."""
+    generator = np.random.default_rng(seed)
+    return (
+        generator.dirichlet(np.ones(states)),
+        generator.dirichlet(np.ones(states), states),
+        generator.dirichlet(np.ones(symbols), states),
+    )
+
+
 def frame_columns():
     """Columns of a mixed data frame; hand them to pandas.DataFrame or polars.DataFrame."""
     return {

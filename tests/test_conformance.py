@@ -14,6 +14,7 @@ from mercer.kernels import (
     Constant,
     Exp,
     ExpDot,
+    Fisher,
     FunctionKernel,
     Gaussian,
     Intersection,
@@ -119,6 +120,14 @@ EXAMPLES = {
         (Spectrum(3, blended=True), STRINGS),
         (Spectrum(1), [["a", "b"], ["b"], [], ("a", 1)]),
         (Spectrum(2), [b"abab", b"ba", b"", b"aa"]),
+    ],
+    Fisher: [
+        (Fisher(samples.mixture()), ROWS),
+        (Fisher(samples.mixture(full=True), "identity"), ROWS),
+        (Fisher(samples.mixture(), "empirical"), samples.vector_sets()),
+        (Fisher(samples.mixture(full=True), improved=True), samples.vector_sets()),
+        (Fisher(samples.chain(), symbols="abst"), ["abab", "sta", "", "tastb", "a"]),
+        (Fisher(samples.chain(), "identity"), [[0, 1, 3], (2,), [], [3, 3, 0, 1]]),
     ],
     Precomputed: [(Precomputed(), GRAM)],
     FunctionKernel: [
