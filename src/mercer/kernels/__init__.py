@@ -26,6 +26,7 @@ from .counts import CountKernel
 from .dot import ExpDot, Linear, Polynomial, Sigmoid
 from .fisher import Fisher
 from .grammar import from_spec, parse
+from .graphs import Graphlet, ShortestPath, WeisfeilerLehman
 from .histogram import Chi2, Intersection, NormalizedIntersection
 from .names import SKLEARN_NAMES, to_kernel
 from .objects import PairKernel
@@ -78,6 +79,7 @@ __all__ = [
     "FunctionKernel",
     "Gaussian",
     "Graph",
+    "Graphlet",
     "Intersection",
     "Kernel",
     "Laplacian",
@@ -98,12 +100,14 @@ __all__ = [
     "Rescaled",
     "Scaled",
     "SetIntersection",
+    "ShortestPath",
     "Sigmoid",
     "Spectrum",
     "Statistic",
     "Sum",
     "Tanimoto",
     "Tree",
+    "WeisfeilerLehman",
     "from_spec",
     "parse",
     "to_kernel",

@@ -1,0 +1,232 @@
+"""Kernels of graphs that count something in each graph."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations, permutations
+
+import numpy as np
+
+from .. import _native, checks
+from ..checks import Array
+from ..inputs import GRAPHS, Graph
+from .codes import mix
+from .counts import CountKernel, Table
+from .graph_arrays import flatten
+
+BASES = ("subtree", "assignment")
+
+
+@dataclass(frozen=True, repr=False)
+class WeisfeilerLehman(CountKernel):
+    """k(G, H) = sum_i sum_t n_t(G, i) n_t(H, i) over rounds i = 0..rounds and labels t.
+
+    A node starts with its label, all nodes of an unlabelled graph with the same one. In each round
+    its new label is the old one with the multiset of (edge label, label) of its neighbours;
+    n_t(G, i) is how often t occurs after round i. base="assignment" takes min(n_t(G, i), n_t(H, i))
+    instead of the product: the best matching of the nodes. Shervashidze, Schweitzer, van Leeuwen,
+    Mehlhorn, Borgwardt, "Weisfeiler-Lehman graph kernels" (2011); Kriege, Giscard, Wilson, "On
+    valid optimal assignment kernels" (2016).
+    """
+
+    domain = GRAPHS
+
+    rounds: int = 3
+    base: str = "subtree"
+
+    def __post_init__(self) -> None:
+        self._set(
+            rounds=checks.whole("WeisfeilerLehman", "rounds", self.rounds, least=0),
+            base=checks.one_of("WeisfeilerLehman", "base", self.base, BASES),
+        )
+
+    @property
+    def overlap(self) -> bool:
+        return self.base == "assignment"
+
+    def counts(self, x: Graph) -> Mapping[Hashable, float]:
+        near = _neighbours(x)
+        labels: list[Hashable] = _labels(x)
+        found: Counter[Hashable] = Counter((0, label) for label in labels)
+        for step in range(1, self.rounds + 1):
+            around = [Counter((edge, labels[u]) for u, edge, _ in nodes) for nodes in near]
+            labels = [
+                (label, frozenset(seen.items())) for label, seen in zip(labels, around, strict=True)
+            ]
+            found.update((step, label) for label in labels)
+        return found
+
+    def tabulate(self, items: Sequence[Graph]) -> Table:
+        graphs = flatten(items)
+        # A label is a hash of its content; a multiset of them is the sum of their hashes.
+        salts = mix(np.arange(1, self.rounds + 3, dtype=np.uint64))
+        edges = mix(graphs.arc_codes + salts[0])
+        labels = mix(graphs.node_codes + salts[1])
+        rounds = [labels]
+        for salt in salts[2:]:
+            around = _sums(mix(labels[graphs.neighbours] + edges), graphs.arc_ends)
+            labels = mix(mix(labels + salt) + around)
+            rounds.append(labels)
+        return Table.of(graphs.node_ends * len(rounds), np.stack(rounds, axis=1).ravel())
+
+
+@dataclass(frozen=True, repr=False)
+class ShortestPath(CountKernel):
+    """k(G, H) = sum_t n_t(G) n_t(H) over t = (label of u, label of v, length of the way u to v).
+
+    n_t(G) counts ordered pairs u != v with a path between them. An edge is as long as its weight,
+    1 without; the length is the least sum of weights, added up from u on, to twelve significant
+    digits. Borgwardt, Kriegel, "Shortest-path kernels on graphs" (2005).
+    """
+
+    domain = GRAPHS
+
+    def counts(self, x: Graph) -> Mapping[Hashable, float]:
+        near, labels = _neighbours(x), _labels(x)
+        return Counter(
+            (labels[u], labels[v], float(f"{length:.11e}"))
+            for u in range(x.n_nodes)
+            for v, length in _lengths(near, u).items()
+            if v != u
+        )
+
+    def tabulate(self, items: Sequence[Graph]) -> Table:
+        graphs = flatten(items)
+        tally = _native.count_paths(
+            graphs.node_ends,
+            graphs.arc_ends,
+            graphs.neighbours,
+            graphs.node_codes,
+            graphs.arc_weights,
+            None,
+        )
+        assert tally is not None  # nobody asked to stop
+        made = Table(
+            np.empty(len(items) + 1, dtype=np.int64),
+            np.empty(tally.total, dtype=np.uint64),
+            np.empty(tally.total),
+        )
+        tally.store(made.ends, made.ids, made.values)
+        return made
+
+
+@dataclass(frozen=True, repr=False)
+class Graphlet(CountKernel):
+    """k(G, H) = sum_t n_t(G) n_t(H) over connected graphs t of `size` nodes, 3, 4 or 5.
+
+    n_t(G) counts the sets of nodes of G whose induced subgraph is isomorphic to t: exact, by going
+    through all connected ones. Labels, weights and self-loops do not matter. Shervashidze,
+    Vishwanathan, Petri, Mehlhorn, Borgwardt, "Efficient graphlet kernels for large graph
+    comparison" (2009).
+    """
+
+    domain = GRAPHS
+
+    size: int = 3
+
+    def __post_init__(self) -> None:
+        self._set(size=checks.whole("Graphlet", "size", self.size, least=3, most=5))
+
+    def counts(self, x: Graph) -> Mapping[Hashable, float]:
+        joined = set(map(tuple, x.edges.tolist()))
+        classes, patterns = _classes(self.size)
+        found: Counter[Hashable] = Counter()
+        for nodes in combinations(range(x.n_nodes), self.size):
+            edges = [pair in joined for pair in _pairs(nodes)]
+            kind = classes[sum(1 << bit for bit, there in enumerate(edges) if there)]
+            if kind >= 0:
+                found[int(patterns[kind])] += 1
+        return found
+
+    def tabulate(self, items: Sequence[Graph]) -> Table:
+        graphs = flatten(items)
+        classes, patterns = _classes(self.size)
+        found = np.empty((len(items), len(patterns)), dtype=np.int64)
+        _native.count_graphlets(
+            graphs.node_ends, graphs.arc_ends, graphs.neighbours, self.size, classes, found, None
+        )
+        owners, kinds = np.nonzero(found)
+        ends = np.searchsorted(owners, np.arange(len(items) + 1))
+        return Table(ends.astype(np.int64), patterns[kinds], found[owners, kinds].astype(float))
+
+
+def _labels(graph: Graph) -> list[Hashable]:
+    """Return the labels of the nodes; None, which no label is, in a graph without."""
+    labels = graph.node_labels
+    return [None] * graph.n_nodes if labels is None else list(labels)
+
+
+def _neighbours(graph: Graph) -> list[list[tuple[int, Hashable, float]]]:
+    """Return for every node its neighbours, with the label and the weight of the edge."""
+    near: list[list[tuple[int, Hashable, float]]] = [[] for _ in range(graph.n_nodes)]
+    for k, (u, v) in enumerate(graph.edges.tolist()):
+        label = None if graph.edge_labels is None else graph.edge_labels[k]
+        weight = 1.0 if graph.edge_weights is None else float(graph.edge_weights[k])
+        near[u].append((v, label, weight))
+        if u != v:
+            near[v].append((u, label, weight))
+    return near
+
+
+def _sums(values: Array, ends: Array) -> Array:
+    """Return the sums of the values from ends[i] to ends[i + 1], modulo 2**64."""
+    upto = np.concatenate([np.zeros(1, np.uint64), np.cumsum(values)])
+    return np.asarray(upto[ends[1:]] - upto[ends[:-1]])
+
+
+def _lengths(near: list[list[tuple[int, Hashable, float]]], source: int) -> dict[int, float]:
+    """Return the length of the shortest path from a node to every node that it reaches."""
+    found: dict[int, float] = {}
+    waiting = [(0.0, source)]
+    while waiting:
+        length, v = heapq.heappop(waiting)
+        if v in found:
+            continue
+        found[v] = length
+        for u, _, weight in near[v]:
+            if math.isfinite(length + weight):
+                heapq.heappush(waiting, (length + weight, u))
+    return found
+
+
+def _pairs(nodes: Sequence[int]) -> list[tuple[int, int]]:
+    """Return all pairs of nodes; the edge of nodes i < j is bit j (j - 1) / 2 + i of a pattern."""
+    return [(nodes[i], nodes[j]) for j in range(len(nodes)) for i in range(j)]
+
+
+@cache
+def _classes(size: int) -> tuple[Array, Array]:
+    """Return the class of every pattern of edges between so many nodes, and a pattern of each.
+
+    Patterns of isomorphic graphs are of one class, known by the least of them. A graph that is not
+    connected has class -1.
+    """
+    places = {frozenset(pair): bit for bit, pair in enumerate(_pairs(range(size)))}
+    moved = np.array(
+        [
+            [1 << places[frozenset(pair)] for pair in _pairs(order)]
+            for order in permutations(range(size))
+        ]
+    )
+    patterns = np.arange(1 << len(places))
+    edges = (patterns[:, None] >> np.arange(len(places))) & 1
+    least = (edges @ moved.T).min(axis=1)
+    connected = [one for one in np.unique(least).tolist() if _is_connected(one, size)]
+    classes = np.full(len(patterns), -1, dtype=np.int32)
+    for kind, one in enumerate(connected):
+        classes[least == one] = kind
+    return classes, np.array(connected, dtype=np.uint64)
+
+
+def _is_connected(pattern: int, size: int) -> bool:
+    reached = {0}
+    for _ in range(size):
+        for bit, pair in enumerate(_pairs(range(size))):
+            if pattern >> bit & 1 and reached & set(pair):
+                reached |= set(pair)
+    return len(reached) == size
