@@ -36,14 +36,14 @@ class KernelError(MercerError, ValueError):
 
 
 class ParseError(KernelError):
-    """A kernel expression cannot be read; `position` is where."""
+    """A text that stands for a kernel or a tree cannot be read; `position` is where."""
 
-    def __init__(self, text: str, position: int, problem: str) -> None:
+    def __init__(self, text: str, position: int, problem: str, who: str = "parse") -> None:
         self.text, self.position = text, position
         start = max(position - 60, 0)  # a line's worth of a long text is enough
         shown = re.sub(r"\s", " ", text[start : position + 40])
         mark = " " * (position - start) + "^"
-        super().__init__(f"parse: {problem} at position {position}.\n  {shown}\n  {mark}")
+        super().__init__(f"{who}: {problem} at position {position}.\n  {shown}\n  {mark}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_rebuild_parse_error, (self.text, self.position, self.args))

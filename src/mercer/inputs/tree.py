@@ -1,13 +1,339 @@
-"""Ordered trees with labels, as values."""
+"""Ordered trees with labels, as values.
+
+A tree is kept flat: the labels of its nodes in preorder (a node, then its subtrees from left to
+right) and the number of nodes of the subtree at each. So no depth is too deep, and a subtree is a
+view of the whole.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, NoReturn
+
+from ..checks import InputError, InputTypeError, ParseError, sentence, show, whole
+
+_WORD = re.compile(r"[^\s()]+")
+_TOKEN = re.compile(r"[()]|[^\s()]+")
+_SHOWN = 60  # characters of a tree in its repr
 
 
-@dataclass(frozen=True)
 class Tree:
-    """A node with a label and an ordered list of subtrees; without any it is a leaf."""
+    """A node with a label and an ordered list of subtrees; without any it is a leaf.
 
-    label: str
-    children: tuple[Tree, ...] = ()
+    A label is anything hashable but None, a string as a rule. `Tree.parse` reads bracketed text,
+    `Tree.from_nested` nested tuples. A tree cannot be changed; trees with the same shape and equal
+    labels are equal. There is one tree without nodes, `Tree.parse("()")`; its label is None.
+    """
+
+    __slots__ = ("_at", "_labels", "_sizes")
+    _labels: tuple[Hashable, ...]
+    _sizes: tuple[int, ...]
+    _at: int
+
+    def __init__(self, label: Hashable, children: Sequence[Tree] = ()) -> None:
+        _check_label(label, "")
+        below = tuple(children)
+        for index, child in enumerate(below):
+            if not isinstance(child, Tree) or child.n_nodes == 0:
+                got = f"{show(child)} ({type(child).__name__}) at index {index}"
+                must = "every child must be a Tree, and not the empty one"
+                advice = "Tree.from_nested takes tuples and labels."
+                raise InputTypeError(sentence("Tree", must, got, advice))
+        labels = (label, *(name for child in below for name in child.labels))
+        sizes = (len(labels), *(size for child in below for size in child.sizes))
+        self._fill(labels, sizes, 0)
+
+    def _fill(self, labels: tuple[Hashable, ...], sizes: tuple[int, ...], at: int) -> None:
+        object.__setattr__(self, "_labels", labels)
+        object.__setattr__(self, "_sizes", sizes)
+        object.__setattr__(self, "_at", at)
+
+    @classmethod
+    def parse(cls, text: str) -> Tree:
+        """Return the tree of a text such as "(S (A a) (B b))".
+
+        (LABEL child child) is a node, a bare word a leaf. An outer bracket without a label around
+        one tree, as in the Penn treebank, is dropped; words such as -LRB- stay as they are.
+        """
+        if not isinstance(text, str):
+            advice = "Tree.from_nested takes nested tuples."
+            raise InputTypeError(
+                sentence("Tree.parse", "text must be a string", show(text), advice)
+            )
+        return _view(*_Brackets(text).read())
+
+    @classmethod
+    def from_nested(cls, nested: Any) -> Tree:
+        """Return the tree of nested tuples or lists such as ("S", ("A", "a"), ("B", "b")).
+
+        A tuple is a label and its children, () the empty tree; a Tree is taken as it is, and
+        anything else is a leaf. A label that is itself a tuple needs Tree(label, children).
+        """
+        if isinstance(nested, list | tuple) and len(nested) == 0:
+            return _view((), ())
+        return _view(*_unnested(nested))
+
+    @classmethod
+    def from_preorder(cls, labels: Sequence[Hashable], n_children: Sequence[int]) -> Tree:
+        """Return the tree of labels and numbers of children, each node before its subtrees."""
+        names, counts = tuple(labels), tuple(n_children)
+        if len(names) != len(counts):
+            got = f"{len(names)} and {len(counts)}"
+            must = "there must be as many labels as numbers of children"
+            raise InputError(sentence("Tree", must, got))
+        for index, name in enumerate(names):
+            _check_label(name, f" at index {index}")
+        return _view(names, _sizes(counts))
+
+    @property
+    def label(self) -> Hashable:
+        return self._labels[self._at] if self._labels else None
+
+    @property
+    def children(self) -> tuple[Tree, ...]:
+        found, at, end = [], self._at + 1, self._at + self.n_nodes
+        while at < end:
+            found.append(_view(self._labels, self._sizes, at))
+            at += self._sizes[at]
+        return tuple(found)
+
+    @property
+    def n_nodes(self) -> int:
+        return self._sizes[self._at] if self._sizes else 0
+
+    @property
+    def labels(self) -> tuple[Hashable, ...]:
+        """The labels of all nodes, in preorder."""
+        return self._labels[self._at : self._at + self.n_nodes]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of nodes of the subtree at every node, in preorder."""
+        return self._sizes[self._at : self._at + self.n_nodes]
+
+    @property
+    def depth(self) -> int:
+        """The number of nodes from the root to the farthest leaf."""
+        depth, ends = 0, [0]
+        for index, size in enumerate(self.sizes):
+            while len(ends) > 1 and ends[-1] <= index:
+                ends.pop()
+            ends.append(index + size)
+            depth = max(depth, len(ends) - 1)
+        return depth
+
+    def subtrees(self) -> Iterator[Tree]:
+        """Yield the tree at every node, in preorder."""
+        return (_view(self._labels, self._sizes, self._at + i) for i in range(self.n_nodes))
+
+    def __setattr__(self, name: str, value: Any = None) -> None:
+        raise AttributeError(f"a Tree cannot be changed; make a new one with another {name}.")
+
+    __delattr__ = __setattr__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _view, (self.labels, self.sizes)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tree):
+            return NotImplemented
+        same_size = self.n_nodes == other.n_nodes
+        return same_size and self.sizes == other.sizes and self.labels == other.labels
+
+    def __hash__(self) -> int:
+        return hash((self.labels, self.sizes))
+
+    def __repr__(self) -> str:
+        text = ""
+        for piece in self._pieces():
+            text += piece
+            if len(text) > _SHOWN:
+                text = f"{text[: _SHOWN - 1]}…"
+                break
+        return f"<Tree: {self.n_nodes} node{'' if self.n_nodes == 1 else 's'}, {text}>"
+
+    def __str__(self) -> str:
+        """Return the text that `Tree.parse` reads.
+
+        A tree with a label that is no word (no string, or with blanks or brackets in it) has none:
+        it is shown as `repr` does, which does not parse.
+        """
+        words = all(map(_is_word, self.labels))
+        return "".join(self._pieces()) if words else repr(self)
+
+    def _pieces(self) -> Iterator[str]:
+        """Yield the bracketed text, node by node."""
+        ends: list[int] = []
+        for index, (label, size) in enumerate(zip(self.labels, self.sizes, strict=True)):
+            closed = ""
+            while ends and ends[-1] == index:
+                ends.pop()
+                closed += ")"
+            opened = size > 1 or index == 0
+            if opened:
+                ends.append(index + size)
+            name = str(label) if _is_word(label) else repr(label)
+            yield f"{closed}{' ' if index else ''}{'(' if opened else ''}{name}"
+        yield ")" * len(ends) if self.n_nodes else "()"
+
+
+def _view(labels: tuple[Hashable, ...], sizes: tuple[int, ...], at: int = 0) -> Tree:
+    """Return the tree at a node of flat labels and sizes that fit each other."""
+    tree = object.__new__(Tree)
+    tree._fill(labels, sizes, at)
+    return tree
+
+
+def _is_word(label: Hashable) -> bool:
+    return type(label) is str and _WORD.fullmatch(label) is not None
+
+
+def _check_label(label: Any, where: str) -> None:
+    try:
+        hash(label)
+        fits = label is not None
+    except TypeError:
+        fits = False
+    if not fits:
+        got = f"{show(label)} ({type(label).__name__}){where}"
+        raise InputTypeError(sentence("Tree", "a label must be hashable, and not None", got))
+
+
+def _sizes(n_children: Sequence[int]) -> tuple[int, ...]:
+    """Return the sizes of subtrees from numbers of children."""
+    must = "numbers of children must be those of one tree in preorder"
+    sizes, waiting = [0] * len(n_children), list[int]()
+    for index in range(len(n_children) - 1, -1, -1):  # what follows a node has been put together
+        count = whole("Tree", "a number of children", n_children[index], least=0)
+        if count > len(waiting):
+            got = f"{count} children at index {index}, {len(waiting)} to be had"
+            raise InputError(sentence("Tree", must, got))
+        sizes[index] = 1 + sum(waiting[len(waiting) - count :])
+        del waiting[len(waiting) - count :]
+        waiting.append(sizes[index])
+    if len(waiting) > 1:
+        raise InputError(sentence("Tree", must, f"{len(waiting)} trees"))
+    return tuple(sizes)
+
+
+# --- nested tuples -----------------------------------------------------------------------------
+
+
+def _unnested(nested: Any) -> tuple[tuple[Hashable, ...], tuple[int, ...]]:
+    """Return labels and sizes of nested tuples, without recursion."""
+    labels: list[Hashable] = []
+    sizes: list[int] = []
+    open_nodes: list[tuple[int, Any]] = []  # where a node is, and its children with their places
+    path: list[int] = []
+
+    def start(item: Any) -> None:
+        if isinstance(item, Tree) and item.n_nodes:
+            labels.extend(item.labels)
+            sizes.extend(item.sizes)
+            return
+        node = item if isinstance(item, list | tuple) else (item,)
+        if isinstance(item, Tree) or not node or isinstance(node[0], list | tuple | Tree):
+            _refuse_node(item, path)
+        _check_label(node[0], _place(path))
+        open_nodes.append((len(labels), enumerate(node[1:], start=1)))
+        labels.append(node[0])
+        sizes.append(1)
+
+    start(nested)
+    while open_nodes:
+        at, children = open_nodes[-1]
+        del path[len(open_nodes) - 1 :]
+        following = next(children, None)
+        if following is None:
+            sizes[at] = len(labels) - at
+            open_nodes.pop()
+        else:
+            path.append(following[0])
+            start(following[1])
+    return tuple(labels), tuple(sizes)
+
+
+def _refuse_node(item: Any, path: list[int]) -> NoReturn:
+    must = "a node must be a label, or a tuple of a label and its children"
+    named = isinstance(item, list | tuple) and len(item) > 0
+    why = f"whose first item is a {type(item[0]).__name__}" if named else "without a label"
+    got = f"a {type(item).__name__} {why}{_place(path)}"
+    raise InputTypeError(sentence("Tree.from_nested", must, got))
+
+
+def _place(path: list[int]) -> str:
+    shown = "".join(f"[{index}]" for index in path[-8:])
+    return f" at {'…' if len(path) > 8 else ''}{shown}" if path else ""
+
+
+# --- bracketed text ----------------------------------------------------------------------------
+
+
+class _Brackets:
+    """Reads one tree from bracketed text, without recursion."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.labels: list[str] = []
+        self.sizes: list[int] = []
+        self.open: list[int | None] = []  # the node of each open bracket; None: no label (yet)
+        self.places: list[int] = []  # where those brackets are
+        self.bare = False  # the bracket opened last waits for its label
+        self.done = False
+
+    def fail(self, problem: str, position: int) -> ParseError:
+        return ParseError(self.text, position, problem, "Tree.parse")
+
+    def read(self) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        for match in _TOKEN.finditer(self.text):
+            token, position = match[0], match.start()
+            if self.done:
+                raise self.fail(f"expected the end of the text, found {show(token)}", position)
+            if token == "(":
+                self.opened(position)
+            elif token == ")":
+                self.closed(position)
+            else:
+                self.word(token, position)
+        if self.open:
+            problem = f"the bracket at position {self.places[-1]} must be closed, found the end"
+            raise self.fail(problem, len(self.text))
+        if not self.done:
+            raise self.fail('expected a tree (the empty one is "()"), found the end', 0)
+        return tuple(self.labels), tuple(self.sizes)
+
+    def opened(self, position: int) -> None:
+        if self.bare and len(self.open) > 1:
+            raise self.fail("expected a label, found '('", position)
+        self.one_in_an_outer_bracket(position)
+        self.open.append(None)
+        self.places.append(position)
+        self.bare = True
+
+    def closed(self, position: int) -> None:
+        if not self.open:
+            raise self.fail("expected a tree, found ')'", position)
+        if self.bare and len(self.open) > 1:
+            raise self.fail("expected a label, found ')'", position)
+        node = self.open.pop()
+        self.places.pop()
+        self.bare = False
+        if node is not None:
+            self.sizes[node] = len(self.labels) - node
+        self.done = not self.open
+
+    def word(self, token: str, position: int) -> None:
+        if self.bare:
+            self.open[-1] = len(self.labels)
+            self.bare = False
+        else:
+            self.one_in_an_outer_bracket(position)
+            self.done = not self.open
+        self.labels.append(token)
+        self.sizes.append(1)
+
+    def one_in_an_outer_bracket(self, position: int) -> None:
+        if self.labels and self.open == [None]:
+            problem = "an outer bracket without a label must hold one tree, found another"
+            raise self.fail(problem, position)
