@@ -1,1 +1,301 @@
-// Kernels of random walks.
+#include "random_walks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "machine.hpp"
+#include "walk_product.hpp"
+
+namespace mercer {
+
+namespace {
+
+using walks::dot, walks::Gradients, walks::Product;
+
+void require(bool holds, const char* sentence) {
+    if (!holds) throw std::invalid_argument(sentence);
+}
+
+bool ascends(const std::vector<std::int64_t>& ends, std::size_t total) {
+    return !ends.empty() && ends.front() == 0 && std::is_sorted(ends.begin(), ends.end()) &&
+           ends.back() == static_cast<std::int64_t>(total);
+}
+
+void check(const FlatGraphs& flat) {
+    require(ascends(flat.node_ends, flat.node_codes.size()) &&
+                flat.arc_ends.size() == flat.node_codes.size() + 1 &&
+                ascends(flat.arc_ends, flat.neighbours.size()) &&
+                flat.arc_codes.size() == flat.neighbours.size() &&
+                flat.weights.size() == flat.neighbours.size(),
+            "WalkGraphs: the arrays must fit.");
+    for (const double weight : flat.weights)
+        require(weight >= 0 && std::isfinite(weight),
+                "WalkGraphs: weights must be finite and not negative.");
+}
+
+// 1'(I - W)^-1 1, given that no eigenvalue of I - W is below `least`. The sum of the gains lacks
+// exactly r'(I - W)^-1 r, which is at most r'r / least: half the steps that x itself would take.
+double geometric(const Product& product, double least, Scratch& scratch) {
+    const auto size = static_cast<double>(product.size());
+    if (!product.has_edges()) return size;
+    constexpr double enough = 1e-17;
+    Gradients gradients(product, 1.0, product.room(3, scratch));
+    const double most = 1000 + 10 * size + 100 * std::sqrt(2 / least);
+    double total = 0;
+    for (double steps = 0; steps < most; ++steps) {
+        const double gain = gradients.step();
+        if (!(gain > 0)) break;
+        total += gain;
+        if (gradients.squares() <= enough * least * total) return total;
+    }
+    throw std::runtime_error("RandomWalk: the series of a pair of graphs did not converge.");
+}
+
+// 1'(I + W + ... + W^steps) 1 from half as many products: 1'W^(a+b) 1 = (W^a 1)'(W^b 1).
+double finite(const Product& product, std::int64_t steps, Scratch& scratch) {
+    const std::int64_t size = product.size();
+    double total = static_cast<double>(size);
+    if (!product.has_edges()) return total;
+    double* row = product.room(2, scratch);
+    double* x = row + product.width();
+    double* y = x + size;
+    std::fill(x, x + size, 1.0);
+    for (std::int64_t left = steps; left > 0; left -= 2) {
+        product.apply(x, y, row);
+        total += dot(x, y, size);
+        if (left > 1) total += dot(y, y, size);
+        std::swap(x, y);
+    }
+    return total;
+}
+
+// A bound of 1 - scale * rho(W) from below, or -1. W has no negative entries, so that x > 0 with
+// scale * W x <= (1 - m) x, entry by entry, proves scale * rho(W) <= 1 - m (Collatz, Wielandt).
+double margin(const Product& product, double scale, Scratch& scratch) {
+    if (!product.has_edges()) return 1;
+    const std::int64_t size = product.size();
+    double* row = product.room(5, scratch);
+    Gradients gradients(product, scale, row);
+    double* x = row + product.width() + 3 * size;
+    double* y = x + size;
+    std::fill(x, x + size, 0.0);
+    const auto small = [](double r) { return std::abs(r) <= 0.25; };
+    for (std::int64_t left = 1000 + 20 * size; left > 0; --left) {
+        if (!(gradients.step(x) > 0)) return -1;
+        if (!std::all_of(gradients.residual(), gradients.residual() + size, small)) continue;
+        product.apply(x, y, row);
+        double least = 1;
+        for (std::int64_t k = 0; k < size; ++k) {
+            const double share = 1 - scale * y[k] / x[k];
+            if (!(x[k] > 0 && share > WalkGraphs::least_margin)) return -1;
+            least = std::min(least, share);
+        }
+        return least;
+    }
+    return -1;
+}
+
+// How two graphs without different labels of their own meet.
+enum class Meeting { nowhere, at_nodes, along_edges };
+
+Meeting meeting(const WalkGraphs& left, std::int64_t i, const WalkGraphs& right, std::int64_t j) {
+    if (left.groups(i)->code != right.groups(j)->code) return Meeting::nowhere;
+    const bool edges = left.kinds(i) != left.kinds_end(i) && right.kinds(j) != right.kinds_end(j);
+    return edges && left.kinds(i)->edge_code == right.kinds(j)->edge_code ? Meeting::along_edges
+                                                                          : Meeting::at_nodes;
+}
+
+// sum_i sum_j a_i b_j / (1 - s_i t_j).
+double spectral(const WalkGraphs::Summary& left, std::int64_t i, const WalkGraphs::Summary& right,
+                std::int64_t j) {
+    const auto row = static_cast<std::size_t>(i), column = static_cast<std::size_t>(j);
+    const double* t = right.values.data() + right.ends[column];
+    const double* b = right.weights.data() + right.ends[column];
+    const std::int64_t count = right.ends[column + 1] - right.ends[column];
+    double total = 0;
+    for (auto k = static_cast<std::size_t>(left.ends[row]);
+         k < static_cast<std::size_t>(left.ends[row + 1]); ++k) {
+        const double s = left.values[k];
+        double sums[4] = {0, 0, 0, 0};
+        std::int64_t l = 0;
+        for (; l + 4 <= count; l += 4)
+            for (int lane = 0; lane < 4; ++lane) sums[lane] += b[l + lane] / (1 - s * t[l + lane]);
+        for (; l < count; ++l) sums[0] += b[l] / (1 - s * t[l]);
+        total += left.weights[k] * ((sums[0] + sums[1]) + (sums[2] + sums[3]));
+    }
+    return total;
+}
+
+double node_pairs(const WalkGraphs& left, std::int64_t i, const WalkGraphs& right, std::int64_t j) {
+    return static_cast<double>(left.groups(i)->size) * static_cast<double>(right.groups(j)->size);
+}
+
+// Places in an order that puts arcs of one kind together, and there those with equal heads.
+bool before(const WalkGraphs::Kind& a, const WalkGraphs::Arc& arc, const WalkGraphs::Kind& b,
+            const WalkGraphs::Arc& other) {
+    return std::tie(a.tail_group, a.edge_code, a.head_group, arc.head, arc.tail) <
+           std::tie(b.tail_group, b.edge_code, b.head_group, other.head, other.tail);
+}
+
+bool same(const WalkGraphs::Kind& a, const WalkGraphs::Kind& b) {
+    return a.tail_group == b.tail_group && a.edge_code == b.edge_code &&
+           a.head_group == b.head_group;
+}
+
+}  // namespace
+
+WalkGraphs::WalkGraphs(const FlatGraphs& flat) {
+    check(flat);
+    for (std::size_t i = 0; i + 1 < flat.node_ends.size(); ++i) {
+        const std::int64_t first = flat.node_ends[i], last = flat.node_ends[i + 1];
+        add_arcs(flat, first, last, add_nodes(flat.node_codes.data() + first, last - first));
+        group_ends_.push_back(static_cast<std::int64_t>(groups_.size()));
+        kind_ends_.push_back(static_cast<std::int64_t>(kinds_.size()));
+    }
+}
+
+std::vector<WalkGraphs::Spot> WalkGraphs::add_nodes(const std::uint64_t* codes,
+                                                    std::int64_t count) {
+    require(count <= std::numeric_limits<std::int32_t>::max(), "WalkGraphs: a graph is too large.");
+    std::vector<std::int64_t> order(at(count));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::int64_t u, std::int64_t v) { return codes[u] < codes[v]; });
+    std::vector<Spot> spots(at(count));
+    const std::size_t first = groups_.size();
+    for (const std::int64_t u : order) {
+        if (groups_.size() == first || groups_.back().code != codes[u])
+            groups_.push_back({codes[u], 0});
+        spots[at(u)] = {static_cast<std::int64_t>(groups_.size() - first) - 1,
+                        static_cast<std::int32_t>(groups_.back().size++), codes[u]};
+    }
+    return spots;
+}
+
+void WalkGraphs::add_arcs(const FlatGraphs& flat, std::int64_t first, std::int64_t last,
+                          const std::vector<Spot>& spots) {
+    std::vector<std::pair<Kind, Arc>> arcs;
+    for (std::int64_t u = first; u < last; ++u)
+        for (std::int64_t k = flat.arc_ends[at(u)]; k < flat.arc_ends[at(u + 1)]; ++k) {
+            const std::int64_t v = flat.neighbours[at(k)];
+            require(v >= first && v < last, "WalkGraphs: an arc must stay within its graph.");
+            const Spot &tail = spots[at(u - first)], &head = spots[at(v - first)];
+            arcs.push_back(
+                {{tail.code, flat.arc_codes[at(k)], head.code, tail.group, head.group, 0, 0},
+                 {tail.place, head.place, flat.weights[at(k)]}});
+        }
+    std::sort(arcs.begin(), arcs.end(), [](const auto& a, const auto& b) {
+        return before(a.first, a.second, b.first, b.second);
+    });
+    const std::size_t first_kind = kinds_.size();
+    for (const auto& [kind, arc] : arcs) {
+        if (kinds_.size() == first_kind || !same(kinds_.back(), kind)) {
+            kinds_.push_back(kind);
+            kinds_.back().first = static_cast<std::int64_t>(by_head_.size());
+        }
+        by_head_.push_back(arc);
+        kinds_.back().last = static_cast<std::int64_t>(by_head_.size());
+    }
+    for (std::size_t kind = first_kind; kind < kinds_.size(); ++kind) add_turns(kinds_[kind]);
+}
+
+void WalkGraphs::add_turns(const Kind& kind) {
+    std::vector<std::pair<std::int64_t, Arc>> turns;
+    std::vector<std::int64_t> met;  // arcs of each tail so far
+    for (std::int64_t k = kind.first; k < kind.last; ++k) {
+        const Arc& arc = by_head_[at(k)];
+        if (at(arc.tail) >= met.size()) met.resize(at(arc.tail) + 1, 0);
+        turns.push_back({met[at(arc.tail)]++, arc});
+    }
+    std::stable_sort(turns.begin(), turns.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [turn, arc] : turns) by_turn_.push_back(arc);
+}
+
+bool WalkGraphs::uniform(std::int64_t i) const {
+    return groups_end(i) - groups(i) == 1 && kinds_end(i) - kinds(i) <= 1;
+}
+
+bool WalkGraphs::margins(const std::vector<std::int64_t>& chosen, double scale, double* out,
+                         const Poll& poll) const {
+    for (const std::int64_t i : chosen)
+        if (i < 0 || i >= size()) throw std::out_of_range("WalkGraphs: there is no such graph.");
+    std::vector<Scratch> scratch(at(num_threads()));
+    return parallel_for(
+        static_cast<std::int64_t>(chosen.size()),
+        [&](std::int64_t p, int worker) {
+            const std::int64_t i = chosen[at(p)];
+            out[p] = margin(Product(*this, i, *this, i), scale, scratch[at(worker)]);
+        },
+        poll);
+}
+
+void WalkGraphs::summarise(Summary summary) {
+    require(summary_.ends.empty(), "WalkGraphs: programmes may rely on the summary already.");
+    require(summary.ends.size() == at(size()) + 1 &&
+                ascends(summary.ends, summary.weights.size()) &&
+                (summary.values.empty() || summary.values.size() == summary.weights.size()) &&
+                (summary.margins.empty() || summary.margins.size() == at(size())),
+            "WalkGraphs: the summary must fit the graphs.");
+    for (const double margin : summary.margins)
+        require(margin > 0 && margin <= 1, "WalkGraphs: margins must lie between 0 and 1.");
+    summary_ = std::move(summary);
+}
+
+GeometricWalks::GeometricWalks(const WalkGraphs& left, const WalkGraphs& right)
+    : PairJob(left.size(), right.size()), left_(left), right_(right) {
+    for (const WalkGraphs* graphs : {&left, &right}) {
+        const auto& known = graphs->summary();
+        require(known.margins.size() == static_cast<std::size_t>(graphs->size()) &&
+                    known.ends.size() == known.margins.size() + 1 &&
+                    known.values.size() == known.weights.size(),
+                "GeometricWalks: the graphs must have spectra and margins.");
+    }
+}
+
+double GeometricWalks::value(std::int64_t i, std::int64_t j, Scratch& scratch) const {
+    if (left_.uniform(i) && right_.uniform(j)) {
+        const Meeting kind = meeting(left_, i, right_, j);
+        if (kind == Meeting::along_edges) return spectral(left_.summary(), i, right_.summary(), j);
+        return kind == Meeting::at_nodes ? node_pairs(left_, i, right_, j) : 0.0;
+    }
+    const double a = left_.summary().margins[static_cast<std::size_t>(i)];
+    const double b = right_.summary().margins[static_cast<std::size_t>(j)];
+    // 1 - sqrt((1 - a)(1 - b)), without cancellation.
+    const double least = (a + b - a * b) / (1 + std::sqrt((1 - a) * (1 - b)));
+    return geometric(Product(left_, i, right_, j), least, scratch);
+}
+
+FiniteWalks::FiniteWalks(const WalkGraphs& left, const WalkGraphs& right, std::int64_t steps)
+    : PairJob(left.size(), right.size()), left_(left), right_(right), steps_(steps) {
+    require(steps >= 0, "FiniteWalks: steps must not be negative.");
+    for (const WalkGraphs* graphs : {&left, &right}) {
+        const auto& ends = graphs->summary().ends;
+        require(ends.size() == static_cast<std::size_t>(graphs->size()) + 1,
+                "FiniteWalks: the graphs must have numbers of walks.");
+        for (std::int64_t i = 0; i < graphs->size(); ++i) {
+            const auto k = static_cast<std::size_t>(i);
+            require(!graphs->uniform(i) || ends[k + 1] - ends[k] == steps + 1,
+                    "FiniteWalks: there must be a number of walks for every length.");
+        }
+    }
+}
+
+double FiniteWalks::value(std::int64_t i, std::int64_t j, Scratch& scratch) const {
+    if (left_.uniform(i) && right_.uniform(j)) {
+        const Meeting kind = meeting(left_, i, right_, j);
+        if (kind == Meeting::nowhere) return 0;
+        if (kind == Meeting::at_nodes) return node_pairs(left_, i, right_, j);
+        const auto &mine = left_.summary(), &theirs = right_.summary();
+        return dot(mine.weights.data() + mine.ends[static_cast<std::size_t>(i)],
+                   theirs.weights.data() + theirs.ends[static_cast<std::size_t>(j)], steps_ + 1);
+    }
+    return finite(Product(left_, i, right_, j), steps_, scratch);
+}
+
+}  // namespace mercer

@@ -28,6 +28,7 @@ from .fisher import Fisher
 from .grammar import from_spec, parse
 from .graphs import Graphlet, ShortestPath, WeisfeilerLehman
 from .histogram import Chi2, Intersection, NormalizedIntersection
+from .images import PyramidMatch, SpatialPyramid
 from .names import SKLEARN_NAMES, to_kernel
 from .objects import PairKernel
 from .pairs import (
@@ -43,10 +44,14 @@ from .pairs import (
     Statistic,
 )
 from .radial import Gaussian, Laplacian, Matern, Periodic, RationalQuadratic
+from .random_walks import RandomWalk
+from .series import GlobalAlignment
 from .sets import SetIntersection, Tanimoto
 from .special import FunctionKernel, Precomputed
-from .strings import Spectrum
+from .string_pairs import Subsequence, Substring
+from .strings import Mismatch, Spectrum
 from .transforms import Normalized, Of, On, Rescaled
+from .trees import PartialTree, SubsetTree, Subtree
 
 __all__ = [
     "ABSOLUTE",
@@ -78,6 +83,7 @@ __all__ = [
     "Fisher",
     "FunctionKernel",
     "Gaussian",
+    "GlobalAlignment",
     "Graph",
     "Graphlet",
     "Intersection",
@@ -85,25 +91,34 @@ __all__ = [
     "Laplacian",
     "Linear",
     "Matern",
+    "Mismatch",
     "Normalized",
     "NormalizedIntersection",
     "Of",
     "On",
     "PairKernel",
     "Pairs",
+    "PartialTree",
     "Periodic",
     "Polynomial",
     "Power",
     "Precomputed",
     "Product",
+    "PyramidMatch",
+    "RandomWalk",
     "RationalQuadratic",
     "Rescaled",
     "Scaled",
     "SetIntersection",
     "ShortestPath",
     "Sigmoid",
+    "SpatialPyramid",
     "Spectrum",
     "Statistic",
+    "Subsequence",
+    "SubsetTree",
+    "Substring",
+    "Subtree",
     "Sum",
     "Tanimoto",
     "Tree",
