@@ -1,5 +1,5 @@
-// Vectors of numbers for the instruction set that a file is compiled for. Only tile.cpp includes
-// this: everything is local to it.
+// Vectors of numbers for the instruction set that a file is compiled for. Only files
+// compiled once for each of them include this: everything is local to them.
 #pragma once
 
 #include <cstdint>
