@@ -17,14 +17,17 @@ from mercer.kernels import (
     Fisher,
     FunctionKernel,
     Gaussian,
+    Graphlet,
     Intersection,
     Laplacian,
     Linear,
     Matern,
+    Mismatch,
     Normalized,
     NormalizedIntersection,
     Of,
     On,
+    PartialTree,
     Periodic,
     Polynomial,
     Power,
@@ -34,10 +37,16 @@ from mercer.kernels import (
     Rescaled,
     Scaled,
     SetIntersection,
+    ShortestPath,
     Sigmoid,
     Spectrum,
+    Subsequence,
+    SubsetTree,
+    Substring,
+    Subtree,
     Sum,
     Tanimoto,
+    WeisfeilerLehman,
 )
 from mercer.kernels.base import registry
 from mercer.testing import KERNEL_CHECKS, check_kernel_conformance
@@ -50,6 +59,8 @@ HISTOGRAMS = samples.histograms()
 LEVELS = samples.levels()
 SETS = samples.sets()
 STRINGS = samples.strings()
+TREES = samples.trees()
+GRAPHS = samples.graphs()
 GRAM = Gaussian(0.5).formula(ROWS)
 PANDAS = pandas.DataFrame(samples.frame_columns())
 POLARS = polars.DataFrame(samples.frame_columns())
@@ -120,6 +131,21 @@ EXAMPLES = {
         (Spectrum(3, blended=True), STRINGS),
         (Spectrum(1), [["a", "b"], ["b"], [], ("a", 1)]),
         (Spectrum(2), [b"abab", b"ba", b"", b"aa"]),
+        (Spectrum(5, blended=True), [*STRINGS, ["a", "b", "ab", "a", "b"], b"abab"]),
+    ],
+    Mismatch: [
+        (Mismatch(2, 1, "ab"), ["abab", "baba", "", "a", "bb", "aab"]),
+        (Mismatch(3, 2, "abcdefghijklmnopqrstuvwxyz"), ["statistics", "computation", "", "tat"]),
+        (Mismatch(2, 1, ("a", "bc", 1)), [["a", "bc", 1], (1, 1, "a"), [], ["bc"], "aa"]),
+    ],
+    Substring: [
+        (Substring(0.5), STRINGS),
+        (Substring(1.5), [*STRINGS, ["a", "b", "ab", "a"], b"abab"]),
+    ],
+    Subsequence: [
+        (Subsequence(2, 0.5), STRINGS),
+        (Subsequence(3, 1.0), [*STRINGS, ["a", "b", "ab", "a"], b"abab"]),
+        (Subsequence(3, 0.7, (1.0, 0.0, 0.5)), STRINGS),
     ],
     Fisher: [
         (Fisher(samples.mixture()), ROWS),
@@ -129,6 +155,16 @@ EXAMPLES = {
         (Fisher(samples.chain(), symbols="abst"), ["abab", "sta", "", "tastb", "a"]),
         (Fisher(samples.chain(), "identity"), [[0, 1, 3], (2,), [], [3, 3, 0, 1]]),
     ],
+    WeisfeilerLehman: [
+        (WeisfeilerLehman(), GRAPHS),
+        (WeisfeilerLehman(0), GRAPHS),
+        (WeisfeilerLehman(2, base="assignment"), GRAPHS),
+    ],
+    ShortestPath: [(ShortestPath(), GRAPHS)],
+    Graphlet: [(Graphlet(size), GRAPHS) for size in (3, 4, 5)],
+    Subtree: [(Subtree(), TREES), (Subtree(1.0), TREES)],
+    SubsetTree: [(SubsetTree(), TREES), (SubsetTree(1.0), TREES)],
+    PartialTree: [(PartialTree(), TREES), (PartialTree(0.7, depth_decay=1.0), TREES)],
     Precomputed: [(Precomputed(), GRAM)],
     FunctionKernel: [
         (FunctionKernel(samples.row_product), ROWS),
