@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from mercer.inputs import Tree
+from mercer.kernels import Graph
+
 
 def rows(n=8, columns=3, seed=0):
     """Rows of numbers, negative ones too, with a repeated row."""
@@ -74,6 +77,32 @@ def chain(states=2, symbols=4, seed=8):
         generator.dirichlet(np.ones(states), states),
         generator.dirichlet(np.ones(symbols), states),
     )
+
+
+def graphs():
+    """Graphs with labels, weights, loops and none of these; one empty, one node, two parts."""
+    triangle = [(0, 1), (1, 2), (2, 0)]
+    return [
+        Graph(3, [(0, 1), (1, 2)], ["a", "b", "a"]),
+        Graph(3, triangle, ["a", "a", "b"]),
+        Graph(0, []),
+        Graph(1, [], ["é"]),
+        Graph(4, triangle),
+        Graph(6, [*triangle, (3, 4), (4, 5), (4, 4)]),
+        Graph(3, triangle, ["a", "a", "b"], edge_labels=["x", "y", "x"]),
+        Graph(4, [*triangle, (2, 3)], edge_weights=[0.1, 0.2, 0.5, 1.0]),
+        Graph(
+            7, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (1, 5), (5, 6)], [1, 2, 1, 2, 1, (3,), 2]
+        ),
+        Graph(3, [(0, 2), (1, 2)], ["a", "a", "b"]),
+    ]
+
+
+def trees():
+    """Trees with an empty one, a leaf, a repeat, a word that is also a symbol, other alphabets."""
+    texts = ["(S (A a) (B b))", "(S (A a) (B c))", "()", "a", "(S (A (C c)) (B b))", "(S A (B b))"]
+    texts += ["(S (B b) (B b) (A (C c)))", "(日本 (ß a) 🙂)", "(S (A a) (B b))"]
+    return [Tree.parse(text) for text in texts]
 
 
 def frame_columns():
