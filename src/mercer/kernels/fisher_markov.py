@@ -15,6 +15,8 @@ from .fisher_arrays import WHO, nested, over_root, probabilities
 
 AT_ONCE = 1 << 21  # numbers of all steps of the sequences that are gone through together
 LARGEST = 1e250  # a backward probability beyond it may belong to a forward one that was lost
+LOWEST = -(1 << 60)  # the exponent of 0
+GONE = 1100  # powers of 2 between two numbers of which the smaller does not count
 
 Counts = tuple[Array, Array, Array]
 
@@ -115,7 +117,7 @@ class Chain:
         tokens = columns[np.where(inside, ends[chosen] + steps, 0)]
         counts, doubtful = self._expected(tokens, inside)
         for index in np.flatnonzero(doubtful):
-            found = self._expected_by_logs(tokens[: lengths[index], index])
+            found = self._expected_with_exponents(tokens[: lengths[index], index])
             if found is None:
                 must = "every sequence must have a probability above 0 under the model"
                 advice = "Drop it, or give the model's zeros a small probability."
@@ -149,29 +151,67 @@ class Chain:
             doubtful = (scale == 0).any(axis=0) | ~(backward.max(axis=(0, 2)) < LARGEST)
             visits = forward * backward
             moves = forward[:-1].transpose(1, 2, 0) @ ahead[1:].transpose(1, 0, 2)
+            moves *= self.transition
         emitted = _totals(visits, tokens, self.emission.shape[1])
-        return (visits[0][:, None, :], moves * self.transition, emitted), doubtful
+        return (visits[0][:, None, :], moves, emitted), doubtful
 
-    def _expected_by_logs(self, tokens: Array) -> Counts | None:
-        """Return the expected counts of one sequence by logarithms; None if it is impossible."""
-        with np.errstate(divide="ignore"):
-            start, step, emission = map(np.log, (self.start, self.transition, self.emission))
-        likely = emission.T[tokens]
-        forward, backward = likely.copy(), np.zeros_like(likely)
-        forward[0] += start
+    def _expected_with_exponents(self, tokens: Array) -> Counts | None:
+        """Return the expected counts of one sequence; None if it is impossible.
+
+        Every probability has an exponent of its own, so that none is lost, however small.
+        """
+        step = _Wide.of(self.transition)
+        likely = _Wide.of(self.emission.T[tokens])
+        forward, backward = likely.copy(), _Wide.of(np.ones_like(likely.part))
+        forward[0] = _Wide.of(self.start) * likely[0]
         for t in range(1, len(tokens)):
-            forward[t] += np.logaddexp.reduce(forward[t - 1][:, None] + step, axis=0)
-        whole = np.logaddexp.reduce(forward[-1])
-        if whole == -np.inf:
+            forward[t] = (forward[t - 1, :, None] * step).sum(0) * likely[t]
+        whole = forward[-1].sum(0)
+        if whole.part == 0:
             return None
-        moves = np.zeros_like(step)
+        moves = np.zeros_like(self.transition)
         for t in range(len(tokens) - 2, -1, -1):
-            ahead = step + (likely[t + 1] + backward[t + 1])
-            backward[t] = np.logaddexp.reduce(ahead, axis=1)
-            moves += np.exp(forward[t][:, None] + ahead - whole)
-        visits = np.exp(forward + backward - whole)[:, None, :]
+            ahead = step * (likely[t + 1] * backward[t + 1])
+            backward[t] = ahead.sum(1)
+            moves += (forward[t, :, None] * ahead).over(whole)
+        visits = (forward * backward).over(whole)[:, None, :]
         emitted = _totals(visits, tokens[:, None], self.emission.shape[1])[0]
         return visits[0], moves, emitted
+
+
+@dataclass(frozen=True, eq=False)
+class _Wide:
+    """Numbers part * 2**exponent, 0.5 <= part < 1, of which 10**-1000000 is still one."""
+
+    part: Array
+    exponent: Array  # that of 0 lies below all others
+
+    @classmethod
+    def of(cls, values: Array, exponent: Any = 0) -> _Wide:
+        part, own = np.frexp(values)
+        return cls(part, np.where(part == 0, LOWEST, own.astype(np.int64) + exponent))
+
+    def copy(self) -> _Wide:
+        return _Wide(self.part.copy(), self.exponent.copy())
+
+    def __getitem__(self, place: Any) -> _Wide:
+        return _Wide(self.part[place], self.exponent[place])
+
+    def __setitem__(self, place: Any, value: _Wide) -> None:
+        self.part[place], self.exponent[place] = value.part, value.exponent
+
+    def __mul__(self, other: _Wide) -> _Wide:
+        return _Wide.of(self.part * other.part, self.exponent + other.exponent)
+
+    def sum(self, axis: int) -> _Wide:
+        top = self.exponent.max(axis=axis, keepdims=True)
+        near = np.ldexp(self.part, np.maximum(self.exponent - top, -GONE).astype(np.int32))
+        return _Wide.of(near.sum(axis=axis), top.squeeze(axis))
+
+    def over(self, whole: _Wide) -> Array:
+        """Return the quotient, at most about 1, as plain numbers."""
+        gap = np.clip(self.exponent - whole.exponent, -GONE, GONE)
+        return np.asarray(np.ldexp(self.part / whole.part, gap.astype(np.int32)))
 
 
 def _quotient(rows: Array, totals: Array) -> Array:
@@ -198,7 +238,7 @@ def symbol_names(symbols: Any) -> tuple[Any, ...]:
     if names is None or not all(isinstance(one, kinds) for one in names):
         must = "symbols must be a text, or a list of texts and whole numbers"
         raise InputTypeError(sentence(WHO, must, show(symbols)))
-    plain = tuple(one if isinstance(one, str) else int(one) for one in names)
+    plain = tuple(str(one) if isinstance(one, str) else int(one) for one in names)
     if len(set(plain)) < len(plain):
         raise InputError(sentence(WHO, "every symbol must be given once", show(plain)))
     return plain

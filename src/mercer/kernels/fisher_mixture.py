@@ -13,7 +13,7 @@ from ..checks import Array, InputError, sentence
 from ..inputs import ROWS, VECTOR_SETS, Input, Matrix
 from .fisher_arrays import WHO, dimensions, nested, numbers, probabilities
 
-AT_ONCE = 1 << 19  # scores of single vectors that are held together before they are summed
+AT_ONCE = 1 << 19  # numbers of vectors, as all components see them, that are held together
 SYMMETRY = 1e-8  # share of the largest entry by which a covariance may miss its transpose
 
 
@@ -74,12 +74,12 @@ class Mixture:
         vectors, sizes = self._stacked(points)
         owners = np.repeat(np.arange(len(sizes)), sizes)
         result = np.zeros((len(sizes), self.width))
-        step = max(1, AT_ONCE // self.width)
+        step = max(1, AT_ONCE // self.means.size)
         for start in range(0, len(vectors), step):
             some = slice(start, start + step)
-            first = np.flatnonzero(np.diff(owners[some], prepend=-1))
-            result[owners[some][first]] += np.add.reduceat(self._each(vectors[some]), first)
-        return result / np.maximum(sizes, 1)[:, None]
+            self._add(vectors[some], owners[some], result)
+        result /= np.maximum(sizes, 1)[:, None]
+        return result
 
     def _stacked(self, points: Input) -> tuple[Array, Array]:
         """Return all vectors, and how many of them each point has."""
@@ -99,17 +99,24 @@ class Mixture:
         sizes = np.array([len(item) for item in points.raw], dtype=np.int64)
         return np.concatenate(parts).astype(np.float64), sizes
 
-    def _each(self, vectors: Array) -> Array:
-        """Return the scores of single vectors: gamma - w, gamma z and gamma (z z' - 1), each over
-        the root of its variance, w, w and 2 w."""
+    def _add(self, vectors: Array, owners: Array, result: Array) -> None:
+        """Add the scores of vectors to those of the points they belong to: gamma - w, gamma z and
+        gamma (z z' - 1), each over the root of its variance, w, w and 2 w."""
+        first = np.flatnonzero(np.diff(owners, prepend=-1))
+        points = owners[first]
+
+        def add(column: int, values: Array) -> None:
+            sums = values if len(first) == len(values) else np.add.reduceat(values, first)
+            result[points, column : column + values.shape[1]] += sums
+
         whitened = list(self._whitened(vectors))
         shares = self._shares(whitened)
         root = np.sqrt(self.weights)
-        parts = [(shares - self.weights) / root]
-        weighted = (shares / root).T[:, :, None]
-        parts += [g * z for g, z in zip(weighted, whitened, strict=True)]
-        parts += [g * self._spread(z) for g, z in zip(weighted, whitened, strict=True)]
-        return np.hstack(parts)
+        add(0, (shares - self.weights) / root)
+        K, D = self.means.shape
+        for k, (share, z) in enumerate(zip((shares / root).T[:, :, None], whitened, strict=True)):
+            add(K + k * D, share * z)
+            add(K + K * D + k * self._spreads, share * self._spread(z))
 
     def _whitened(self, vectors: Array) -> Iterator[Array]:
         """Yield z = (x - mu) / sigma, or L^-1 (x - mu), for every component."""
