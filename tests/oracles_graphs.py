@@ -21,8 +21,9 @@ def node_label(graph, v):
     return "no label" if graph.node_labels is None else ("label", graph.node_labels[v])
 
 
-def joined(graph, u, v):
-    return any({int(a), int(b)} == {u, v} for a, b in graph.edges)
+def joined(graph):
+    """All pairs (u, v) with an edge, both ways."""
+    return {pair for u, v in graph.edges.tolist() for pair in ((u, v), (v, u))}
 
 
 def refined_labels(graph, rounds):
@@ -77,16 +78,16 @@ def paths(graph, ordered=True):
 
 def canonical(graph, nodes):
     """The least list of edges over all orders of the nodes: equal for isomorphic subgraphs."""
+    edges = joined(graph)
     return min(
-        tuple(joined(graph, a, b) for a, b in combinations(order, 2))
-        for order in permutations(nodes)
+        tuple(pair in edges for pair in combinations(order, 2)) for order in permutations(nodes)
     )
 
 
 def connected(graph, nodes):
-    reached = {nodes[0]}
+    edges, reached = joined(graph), {nodes[0]}
     for _ in nodes:
-        reached |= {v for v in nodes if any(joined(graph, u, v) for u in reached)}
+        reached |= {v for v in nodes if any((u, v) in edges for u in reached)}
     return reached == set(nodes)
 
 
