@@ -101,7 +101,7 @@ class CountKernel(Kernel, abstract=True):
         if left is right:
             own = mine.values if self.overlap else mine.values**2
             return _totals(own, mine.ends)
-        vocabulary = np.unique(theirs.ids)
+        vocabulary = distinct(theirs.ids)
         rows = mine.rows(vocabulary), theirs.rows(vocabulary)
         common = rows[0].minimum(rows[1]) if self.overlap else rows[0] * rows[1]
         return np.asarray(common.sum(axis=1), dtype=np.float64).ravel()
@@ -111,7 +111,7 @@ class CountKernel(Kernel, abstract=True):
 
     def vocabulary(self, points: Input) -> Array:
         """Return the ids of all tokens of these points, ascending."""
-        found: Array = points.once(("ids", self), lambda: np.unique(self.table(points).ids))
+        found: Array = points.once(("ids", self), lambda: distinct(self.table(points).ids))
         return found
 
     def _basis(self, points: Input) -> Basis | None:
@@ -122,6 +122,14 @@ class CountKernel(Kernel, abstract=True):
 
     def expand(self, points: Input, basis: Basis) -> Any:
         return self.table(points).rows(np.zeros(0, np.uint64) if basis.ids is None else basis.ids)
+
+
+def distinct(ids: Array) -> Array:
+    """Return the different ids, ascending; much faster than np.unique, which hashes them again."""
+    ids = np.sort(ids)
+    new = np.ones(len(ids), dtype=bool)
+    new[1:] = ids[1:] != ids[:-1]
+    return np.asarray(ids[new])
 
 
 def _totals(values: Array, ends: Array) -> Array:

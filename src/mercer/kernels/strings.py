@@ -10,14 +10,13 @@ from math import comb, factorial
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from .. import checks
 from ..checks import Array, InputError, InputTypeError, sentence, show
 from ..inputs import SEQUENCES, Input
 from .base import Basis, Kernel
 from .codes import Sequences, mix, sequences, token_codes
-from .counts import CountKernel, Table
+from .counts import CountKernel, Table, distinct
 from .pairs import Pairs
 
 _BITS = np.uint64(21)  # of a code point and one more: three of them fit 63 bits
@@ -266,14 +265,13 @@ class _Neighbours(CountKernel):
         table = _table_of_windows(text, np.array([self.k]), ids[:, None])
         # Each different substring has its neighbours looked for once.
         different, first = np.unique(ids, return_index=True)
-        near, columns = np.unique(self._near(words[first], hashes), return_inverse=True)
-        width = columns.size // max(len(different), 1)
-        ends = np.arange(len(different) + 1) * width
-        shape = (len(different), len(near))
-        spread = scipy.sparse.csr_array((np.ones(columns.size), columns.ravel(), ends), shape=shape)
-        rows = table.rows(different) @ spread
+        near = self._near(words[first], hashes)
+        ends = np.arange(len(different) + 1) * near.shape[1]
+        spread = Table.of(ends, near.ravel())
+        columns = distinct(spread.ids)
+        rows = table.rows(different) @ spread.rows(columns)
         rows.sort_indices()
-        return Table(rows.indptr.astype(np.int64), near[rows.indices], rows.data)
+        return Table(rows.indptr.astype(np.int64), columns[rows.indices], rows.data)
 
     def _near(self, words: Array, hashes: Array) -> Array:
         """Return the numbers of all neighbours of each word, a row of places in the alphabet."""
