@@ -105,6 +105,20 @@ def trees():
     return [Tree.parse(text) for text in texts]
 
 
+def time_series(width=2, seed=4):
+    """Series of different lengths, one empty, one of a single moment, one repeated."""
+    random = np.random.default_rng(seed)
+    made = [random.normal(size=(length, width)) for length in (3, 1, 0, 5, 4)]
+    return [*made, made[0].copy()]
+
+
+def word_maps(seed=5):
+    """Maps of visual words of different sizes: one empty, one without words, one repeated."""
+    random = np.random.default_rng(seed)
+    made = [random.integers(-1, 4, size=shape) for shape in ((4, 4), (5, 3), (1, 7), (0, 2))]
+    return [*made, np.full((2, 2), -1), made[0].copy()]
+
+
 def frame_columns():
     """Columns of a mixed data frame; hand them to pandas.DataFrame or polars.DataFrame."""
     return {

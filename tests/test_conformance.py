@@ -17,6 +17,7 @@ from mercer.kernels import (
     Fisher,
     FunctionKernel,
     Gaussian,
+    GlobalAlignment,
     Graphlet,
     Intersection,
     Laplacian,
@@ -33,12 +34,14 @@ from mercer.kernels import (
     Power,
     Precomputed,
     Product,
+    PyramidMatch,
     RationalQuadratic,
     Rescaled,
     Scaled,
     SetIntersection,
     ShortestPath,
     Sigmoid,
+    SpatialPyramid,
     Spectrum,
     Subsequence,
     SubsetTree,
@@ -61,6 +64,9 @@ SETS = samples.sets()
 STRINGS = samples.strings()
 TREES = samples.trees()
 GRAPHS = samples.graphs()
+SERIES = samples.time_series()
+WORD_MAPS = samples.word_maps()
+VECTOR_SETS = samples.vector_sets()
 GRAM = Gaussian(0.5).formula(ROWS)
 PANDAS = pandas.DataFrame(samples.frame_columns())
 POLARS = polars.DataFrame(samples.frame_columns())
@@ -165,6 +171,18 @@ EXAMPLES = {
     Subtree: [(Subtree(), TREES), (Subtree(1.0), TREES)],
     SubsetTree: [(SubsetTree(), TREES), (SubsetTree(1.0), TREES)],
     PartialTree: [(PartialTree(), TREES), (PartialTree(0.7, depth_decay=1.0), TREES)],
+    GlobalAlignment: [
+        (GlobalAlignment(), SERIES),
+        (GlobalAlignment(0.3, normalize=False), SERIES),
+        (GlobalAlignment(50.0), samples.time_series(1)),
+        (GlobalAlignment("auto"), ROWS),
+    ],
+    SpatialPyramid: [(SpatialPyramid(0), WORD_MAPS), (SpatialPyramid(2), WORD_MAPS)],
+    PyramidMatch: [
+        (PyramidMatch(3), VECTOR_SETS),
+        (PyramidMatch(0), VECTOR_SETS),
+        (PyramidMatch(4, side=0.3), VECTOR_SETS),
+    ],
     Precomputed: [(Precomputed(), GRAM)],
     FunctionKernel: [
         (FunctionKernel(samples.row_product), ROWS),
