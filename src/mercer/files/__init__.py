@@ -13,7 +13,7 @@ from importlib.metadata import version
 from typing import Any
 
 from ..checks import FileError, InputTypeError, sentence, show
-from . import container, points  # noqa: F401  (it adds its words to the table)
+from . import container, points, structures  # noqa: F401  (they add words to the table)
 from .estimators import pack_estimator, unpack_estimator
 from .parcel import Packing, Unpacking
 

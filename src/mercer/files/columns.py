@@ -2,7 +2,7 @@
 
 A column is a list of one kind; items of several kinds are a union, a code for each item and a
 column for each kind. Lists, sets and dicts are offsets into a column of what they hold, so any
-nesting is a handful of tensors, however long the list.
+nesting is a handful of tensors, however long the list. Other rooms add kinds with `register_kind`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -52,6 +53,37 @@ _COLLECTIONS: dict[str, Callable[[Iterable[Any]], Any]] = {
     "set": set,
     "frozenset": frozenset,
 }
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A kind of item with its way in and its way out.
+
+    traits: what decides, besides its type, which items can share a column.
+    """
+
+    word: str
+    traits: Callable[[Any], Kind]
+    pack: Callable[[Sequence[Any], Packing, str], Column]
+    unpack: Callable[[Column, Unpacking], list[Any]]
+
+
+_structures: dict[type, Structure] = {}
+
+
+def register_kind(
+    type_of_item: type,
+    word: str,
+    traits: Callable[[Any], Kind],
+    pack: Callable[[Sequence[Any], Packing, str], Column],
+    unpack: Callable[[Column, Unpacking], list[Any]],
+) -> None:
+    """Let columns hold items of one more type."""
+    _structures[type_of_item] = Structure(word, traits, pack, unpack)
+
+
+def _structure(word: str) -> Structure | None:
+    return next((one for one in _structures.values() if one.word == word), None)
 
 
 def _whole(text: str) -> int:
@@ -105,6 +137,9 @@ def _kind(item: Any) -> Kind | None:
     simple = _SIMPLE.get(type(item))
     if simple is not None:
         return (simple,)
+    structure = _structures.get(type(item))
+    if structure is not None:
+        return (structure.word, *structure.traits(item))
     if type(item) is int:
         return ("int" if -_LARGEST <= item <= _LARGEST else "hex",)
     if type(item) is np.ndarray and item.dtype.kind != "O":
@@ -118,6 +153,9 @@ def _pack_part(kind: Kind, items: Sequence[Any], packing: Packing, where: str) -
     """Return items of one kind as tensors."""
     name = str(kind[0])
     column: Column = {"kind": name}
+    structure = _structure(name)
+    if structure is not None:
+        return column | structure.pack(items, packing, where)
     if name in _NUMBERS:
         numbers: Array = np.array(items, dtype=_NUMBERS[name])
         return column | {"values": packing.tensor(where, numbers)}
@@ -125,13 +163,13 @@ def _pack_part(kind: Kind, items: Sequence[Any], packing: Packing, where: str) -
         return column | _pack_texts(name, items, packing, where)
     if name in _COLLECTIONS:
         inner = [one for item in items for one in (_ordered(item) if "set" in name else item)]
-        offsets = _pack_offsets(items, packing, where)
+        offsets = pack_offsets(items, packing, where)
         return column | {"offsets": offsets, "items": pack_column(inner, packing, f"{where}.items")}
     if name == "dict":
         keys = [key for item in items for key in item]
         values = [value for item in items for value in item.values()]
         return column | {
-            "offsets": _pack_offsets(items, packing, where),
+            "offsets": pack_offsets(items, packing, where),
             "keys": pack_column(keys, packing, f"{where}.keys"),
             "values": pack_column(values, packing, f"{where}.values"),
         }
@@ -155,12 +193,13 @@ def _pack_texts(name: str, items: Sequence[Any], packing: Packing, where: str) -
         for item in items
     ]
     return {
-        "offsets": _pack_offsets(contents, packing, where),
+        "offsets": pack_offsets(contents, packing, where),
         "bytes": packing.tensor(where, np.frombuffer(b"".join(contents), np.uint8)),
     }
 
 
-def _pack_offsets(items: Sequence[Any], packing: Packing, where: str) -> str:
+def pack_offsets(items: Sequence[Any], packing: Packing, where: str) -> str:
+    """Return the name of the tensor that says where each item ends."""
     ends = np.cumsum([0, *map(len, items)], dtype=np.int64)
     return packing.tensor(f"{where}.offsets", ends)
 
@@ -213,13 +252,13 @@ def _unpack_part(kind: str, data: Any, unpacking: Unpacking) -> list[Any]:
     if kind in _COLLECTIONS:
         items = unpack_column(data.get("items"), unpacking)
         make = _COLLECTIONS[kind]
-        return _grouped(data, len(items), unpacking, lambda rows: make(items[rows]))
+        return grouped(data, len(items), unpacking, lambda rows: make(items[rows]))
     if kind == "dict":
         keys = unpack_column(data.get("keys"), unpacking)
         values = unpack_column(data.get("values"), unpacking)
         if len(keys) != len(values):
             raise unpacking.fail("every key must have a value", f"{len(keys)}, {len(values)}")
-        return _grouped(
+        return grouped(
             data,
             len(keys),
             unpacking,
@@ -230,18 +269,19 @@ def _unpack_part(kind: str, data: Any, unpacking: Unpacking) -> list[Any]:
         if array.ndim != 1:
             raise unpacking.fail("the values of a column must have one dimension", array.shape)
         return list(array) if kind == "scalar" else _unpack_arrays(data, array, unpacking)
+    structure = _structure(kind)
+    if structure is not None:
+        return structure.unpack(data, unpacking)
     raise unpacking.fail("a column must be of a known kind", kind)
 
 
 def _unpack_texts(kind: str, data: Any, unpacking: Unpacking) -> list[Any]:
     content = unpacking.tensor(data, "bytes", np.uint8).tobytes()
     make = _TEXTS[kind]
-    return _grouped(data, len(content), unpacking, lambda rows: make(content[rows]))
+    return grouped(data, len(content), unpacking, lambda rows: make(content[rows]))
 
 
-def _grouped(
-    data: Any, total: int, unpacking: Unpacking, make: Callable[[slice], Any]
-) -> list[Any]:
+def grouped(data: Any, total: int, unpacking: Unpacking, make: Callable[[slice], Any]) -> list[Any]:
     """Return what is made of the items between each two offsets."""
     offsets = unpacking.tensor(data, "offsets", np.int64)
     check_offsets(offsets, total, unpacking)

@@ -294,7 +294,7 @@ def from_spec(
         elif key == "terms" and isinstance(value, list | tuple):
             values[key] = tuple(from_spec(term, functions, depth + 1) for term in value)
         elif isinstance(value, list):
-            values[key] = tuple(value)
+            values[key] = _tuples(value)
         elif key in ("f", "phi", "fn"):
             if not isinstance(value, str) or value not in (functions or {}):
                 hint = f"Hand it in: functions={{{value!r}: …}}."
@@ -310,3 +310,8 @@ def from_spec(
         raise KernelError(
             sentence("from_spec", f"{name} needs {', '.join(known)}", checks.show(values))
         ) from None
+
+
+def _tuples(value: Any) -> Any:
+    """Return lists within lists as tuples: JSON has no others."""
+    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
