@@ -195,7 +195,7 @@ def _labels(name: str, given: Any, count: int) -> tuple[Hashable, ...] | None:
         return None
     if isinstance(given, str | bytes | Mapping | Set) or not isinstance(given, Iterable):
         must = f"{name} must be a list of {count} labels, in order"
-        raise InputTypeError(sentence("Graph", must, f"a {type(given).__name__}"))
+        raise InputTypeError(sentence("Graph", must, type(given).__name__))
     found = tuple(given.tolist() if isinstance(given, np.ndarray) else given)
     if len(found) != count:
         raise InputError(sentence("Graph", f"{name} must have {count} labels", len(found)))

@@ -108,14 +108,14 @@ class _Files:
     def _bad_line(self, part: str, lines: list[str], kind: type, wide: int) -> InputError:
         """Return the error of the first line that is not so many numbers."""
         noun = "whole number" if kind is int else "finite number"
-        must = f"there must be {wide} {noun}s with commas between" if wide > 1 else f"a {noun}"
+        numbers = f"{wide} {noun}s with commas between" if wide > 1 else f"a {noun}"
         for index, line in enumerate(lines):
             try:
                 found: Array = np.array([kind(word) for word in line.split(",")], dtype=kind)
             except (ValueError, OverflowError):
                 found = np.array([np.nan])
             if len(found) != wide or not np.isfinite(found).all():
-                return self.wrong(part, must, checks.show(line), index)
+                return self.wrong(part, f"there must be {numbers}", checks.show(line), index)
         raise AssertionError("every line is right by itself")
 
 
