@@ -10,7 +10,7 @@ import scipy.sparse
 
 from .. import _native
 from ..checks import Array
-from ..kernels import CountKernel
+from ..kernels import Constant, CountKernel
 from ..kernels.base import Kernel
 from ..kernels.objects import PairKernel
 from ..kernels.pairs import DOT, MINIMUM, STATISTICS
@@ -26,6 +26,13 @@ SECONDS = 0.2  # between two reports of progress
 def has_native_form(kernel: Kernel) -> bool:
     """Return whether blocks of a kernel of objects are computed here."""
     return isinstance(kernel, CountKernel | PairKernel)
+
+
+def is_of_objects(kernel: Kernel) -> bool:
+    """Return whether all parts of an expression that look at points are such kernels."""
+    if kernel.children():
+        return all(is_of_objects(child) for child in kernel.children())
+    return has_native_form(kernel) or isinstance(kernel, Constant)
 
 
 def object_block(kernel: Kernel, left: View, right: View, monitor: Monitor) -> Array:

@@ -16,7 +16,7 @@ from ..kernels.base import Kernel
 from ..kernels.pairs import Diagonal, broadcast
 from ..monitor import Monitor
 from .blocks import BlockPairs
-from .counted import features_product
+from .counted import features_product, is_of_objects
 from .native import NativeTile, program_of, tile
 from .plan import Plan
 from .sinks import Multiply, Normal, Sink, TopK
@@ -278,6 +278,10 @@ class TiledGram(_Computed):
 
     def dense(self, out: Array | None = None) -> Array:
         whole = self._whole()
+        one_band = out is None and self.plan.band_rows >= self.shape[0]
+        if one_band and is_of_objects(self.kernel):
+            block = tile((self.kernel,), self.left, self.right, self.dtype, self.monitor)[0]
+            return np.ascontiguousarray(block)
         if whole is None:
             return super().dense(out)
         room = np.empty(self.shape, dtype=self.dtype) if out is None else self._room(out)

@@ -14,6 +14,7 @@ from ..checks import KernelError, MemoryLimitError, bytes_text, sentence
 from ..inputs import GRAM, ROWS, Matrix, RowBlocks
 from ..kernels import Power, Product
 from ..kernels.base import Kernel
+from .counted import is_of_objects
 from .lower import Program
 from .native import program_of
 from .views import View
@@ -22,6 +23,8 @@ SHARE = 0.6  # of the memory that is free, when no limit is given
 BAND = 64 * 10**6  # bytes of one band: large enough for BLAS, small enough for any machine
 HALF_MARGIN = 300  # points near the diagonal whose entries are kept twice
 COPIES = 10  # arrays of the size of a band that NumPy may keep alive while it is computed
+OBJECT_BAND = 10**9  # the same of objects, where each band starts anew what is not small
+OBJECT_COPIES = 4
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,8 @@ class Question:
     @property
     def copies(self) -> int:
         """How many arrays of the size of a band are alive while it is computed."""
+        if self.program is None and is_of_objects(self.kernel):
+            return OBJECT_COPIES
         native = self.program is not None and not self.program.recorder.externals
         return 2 if native else COPIES
 
@@ -131,7 +136,8 @@ class Question:
 
     def plan(self, kind: str, reason: str, kept: int) -> Plan:
         """Return a plan that keeps so many bytes and gives the rest to bands."""
-        size = min(BAND, max(self.limit - kept, 0)) / self.copies
+        most = OBJECT_BAND if self.copies == OBJECT_COPIES else BAND
+        size = min(most, max(self.limit - kept, 0)) / self.copies
         band = max(1, min(self.shape[0], int(size // max(self.shape[1] * 8, 1))))
         return Plan(kind, reason, band, kept, self.limit)
 
