@@ -255,8 +255,10 @@ def test_a_model_of_hmmlearn():
     emitted = [posterior[np.array(tokens) == a].sum(axis=0) for a in range(4)]
     wanted = np.transpose(emitted) - model.emissionprob_ * posterior.sum(axis=0)[:, None]
     np.testing.assert_allclose(found[6:], wanted.ravel(), atol=1e-10)
+    counts = hmm.MultinomialHMM(2, n_trials=5)  # its points are rows of counts
+    counts.startprob_, counts.transmat_, counts.emissionprob_ = samples.chain()
     with pytest.raises(InputTypeError, match="model must be a fitted Gaussian mixture"):
-        Fisher(hmm.MultinomialHMM(2))
+        Fisher(counts)
 
 
 # --- information from data ----------------------------------------------------------------------
@@ -278,8 +280,10 @@ def test_empirical_information_counts_weights_blocks_and_terms():
     twice = kernel.resolve(np.vstack([ROWS, ROWS[:4]])).information
     weighted = kernel.resolve(ROWS, np.array([2.0] * 4 + [1.0] * 8) / 100).information
     np.testing.assert_allclose(weighted, twice, rtol=1e-12, atol=1e-14)
-    blocks = kernel.resolve(RowBlocks.split(ROWS, 5)).information
-    np.testing.assert_allclose(blocks, kernel.resolve(ROWS).information, rtol=1e-12, atol=1e-14)
+    weight = np.arange(12.0)
+    blocks = kernel.resolve(RowBlocks.split(ROWS, 5), weight).information
+    whole = kernel.resolve(ROWS, weight).information
+    np.testing.assert_allclose(blocks, whole, rtol=1e-12, atol=1e-14)
     both = (kernel + Gaussian()).resolve(ROWS)
     assert both.terms[0] == kernel.resolve(ROWS)
 
@@ -302,6 +306,19 @@ def test_nothing_to_learn_from_scores_nothing():
 def test_a_matrix_of_information_may_be_given():
     kernel = Fisher(ONE, 4.0 * np.eye(3))
     np.testing.assert_allclose(kernel([[1.0], [2.0]]), Fisher(ONE)([[1.0], [2.0]]) / 4)
+
+
+def test_the_inverse_of_information_keeps_the_columns_of_scores():
+    """Of all roots the symmetric one is taken, whose features do not turn with eigenvectors."""
+    found = Fisher(ONE, np.diag([1.0, 25.0, 4.0])).features([[3.0]])
+    np.testing.assert_allclose(found, Fisher(ONE).features([[3.0]]) / [1.0, 5.0, 2.0], rtol=1e-14)
+
+
+def test_kernels_of_the_same_points_keep_their_scores_apart():
+    one, other = Fisher(samples.mixture()), Fisher(samples.mixture(), "identity")
+    np.testing.assert_allclose((one + other)(ROWS), one(ROWS) + other(ROWS), rtol=1e-12)
+    points = one.admit(ROWS)
+    assert not np.allclose(one.features(points), other.features(points))
 
 
 def test_improved_scores_are_signed_roots_of_length_one():

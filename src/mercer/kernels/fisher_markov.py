@@ -14,7 +14,6 @@ from .codes import sequences, token_codes
 from .fisher_arrays import WHO, nested, over_root, probabilities
 
 AT_ONCE = 1 << 21  # numbers of all steps of the sequences that are gone through together
-LARGEST = 1e250  # a backward probability beyond it may belong to a forward one that was lost
 LOWEST = -(1 << 60)  # the exponent of 0
 GONE = 1100  # powers of 2 between two numbers of which the smaller does not count
 
@@ -148,7 +147,9 @@ class Chain:
                 backward[t, more:n] = 1.0
                 backward[t, :more] = ahead[t + 1, :more] @ self.transition.T if more else 0.0
                 ahead[t, :n] = _quotient(likely[t, :n] * backward[t, :n], scale[t, :n])
-            doubtful = (scale == 0).any(axis=0) | ~(backward.max(axis=(0, 2)) < LARGEST)
+            # What counts is forward * backward: where the one was too small for a number, and yet
+            # counts, the other is too large for one.
+            doubtful = (scale == 0).any(axis=0) | ~np.isfinite(backward).all(axis=(0, 2))
             visits = forward * backward
             moves = forward[:-1].transpose(1, 2, 0) @ ahead[1:].transpose(1, 0, 2)
             moves *= self.transition
