@@ -137,7 +137,7 @@ class Mismatch(Kernel):
         others = len(self.alphabet) - 1
         neighbours = sum(comb(self.k, i) * others**i for i in range(self.m + 1))
         subsets = sum(comb(self.k, i) for i in range(min(2 * self.m, self.k) + 1))
-        return neighbours <= _TOO_MANY * subsets
+        return bool(neighbours <= _TOO_MANY * subsets)
 
     def _basis(self, points: Input) -> Basis | None:
         return self._neighbours()._basis(points) if self.has_map() else None
