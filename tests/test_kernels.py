@@ -201,7 +201,7 @@ A, B = {1, 2, 3}, {2, 3, 4, 5}
         (Spectrum(3), "statistics", "statistics", 8),
         (Spectrum(3), "computation", "computation", 9),
         (Spectrum(2), "a", "a", 0),
-        (Spectrum(1), "ab", ["a", "b"], 0),
+        (Spectrum(1), "ab", ["a", "b"], 2),  # a string is the sequence of its characters
     ],
 )
 def test_hand_values(kernel, x, y, wanted):
