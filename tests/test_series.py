@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from mercer import SVC, _native
 from mercer.checks import InputError, InputTypeError, KernelError
+from mercer.inputs import RowBlocks
 from mercer.kernels import GlobalAlignment, parse
 
 BLOCKS = 500  # of equal values, in a series of 2,000 moments
@@ -253,7 +254,11 @@ def test_moments_without_coordinates_are_all_equal():
     [
         ([np.zeros(2), np.array([1.0, np.nan])], InputTypeError, "(?s)finite numbers.*at index 1"),
         ([np.zeros(2), np.array([np.inf])], InputTypeError, "at index 1"),
-        ([np.zeros(2), [1.0, 2.0]], InputTypeError, "(?s)1-D or 2-D array.*list\\) at index 1"),
+        (
+            [np.zeros(2), [1.0, 2.0]],
+            InputTypeError,
+            "(?s)1-D or 2-D array.*list\\) at index 1. Make it one with np",
+        ),
         ([np.zeros(2), np.array(["a"])], InputTypeError, "at index 1"),
         ([np.zeros((2, 3, 4))], InputTypeError, "at index 0"),
         ([np.zeros((2, 1)), np.zeros((4, 2))], InputError, "1 values a moment.* 2 at index 1"),
@@ -288,10 +293,14 @@ def test_the_scale_of_the_data():
     weighted = GlobalAlignment().resolve(series, sample_weight=[1, 2, 1]).gamma
     assert weighted == pytest.approx(twice, rel=1e-13)
     assert twice != pytest.approx(wanted, rel=1e-3)
+    blocks = RowBlocks([series[:1], series[1:]])
+    assert GlobalAlignment().resolve(blocks).gamma == pytest.approx(wanted, rel=1e-14)
     constant = GlobalAlignment().resolve([np.full(4, 2.0)])
     assert constant.gamma == pytest.approx(0.25)
     with pytest.raises(KernelError, match="still to be taken from data"):
         GlobalAlignment()(series)
+    with pytest.raises(KernelError, match="still to be taken from data"):
+        GlobalAlignment().pair(series[0], series[1])
 
 
 def test_text_and_parameters():

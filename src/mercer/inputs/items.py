@@ -53,9 +53,21 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool], str]] = {
         lambda item: isinstance(item, Graph),
         "Make it with Graph(...), Graph.from_networkx or Graph.from_adjacency.",
     ),
-    "series": ("a 1-D or 2-D array of finite numbers, one row a moment", _is_series, ""),
-    "vector sets": ("a 2-D array of finite numbers, one row a vector", _is_vectors, ""),
-    "word maps": ("a 2-D array of whole numbers, the visual word at each place", _is_word_map, ""),
+    "series": (
+        "a 1-D or 2-D array of finite numbers, one row a moment",
+        _is_series,
+        "Make it one with np.asarray, and drop or fill in what is missing.",
+    ),
+    "vector sets": (
+        "a 2-D array of finite numbers, one row a vector",
+        _is_vectors,
+        "Make it one with np.asarray, and drop rows with something missing.",
+    ),
+    "word maps": (
+        "a 2-D array of whole numbers, the visual word at each place",
+        _is_word_map,
+        "Make it one with np.asarray(item, dtype=int); places without a word have -1.",
+    ),
 }
 
 OBJECT_DOMAINS = frozenset(_KINDS) | {"objects"}

@@ -15,9 +15,9 @@ from ..inputs import VECTOR_SETS, WORD_MAPS
 from .codes import mix
 from .counts import CountKernel, Table
 
-_TOKENS = 1 << 22  # that are counted together, which is what the work takes in memory
+_TOKENS = 1 << 20  # that are counted together, which bounds what the work takes in memory
 _FINEST = 16  # level: there are 2**16 cells in a row then, more than a map has places
-_FULL = 60  # level of bins, which hold all there is by then
+_FULL = 60  # level: the bins are 2**60 times as wide as on level 0, far beyond any data
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _native
 from ..checks import Array, InputError, sentence
-from ..inputs import SERIES, Input, Matrix
+from ..inputs import SERIES, Input, Matrix, RowBlocks
 from .base import Kernel
 from .objects import PairKernel
 from .parameters import data_bandwidth, one_bandwidth
@@ -43,6 +43,7 @@ class GlobalAlignment(PairKernel):
         self._set(gamma=gamma, normalize=bool(self.normalize))
 
     def pair(self, x: Any, y: Any) -> float:
+        self.require_resolved()
         left, right = _rows([x, y])
         with decimal.localcontext(_WIDE):
             value = self._alignments(left, right)
@@ -99,7 +100,8 @@ class GlobalAlignment(PairKernel):
         return self.replace(normalize=True)
 
     def from_data(self, name: str, points: Input, weight: Array | None) -> float:
-        rows = _rows(points.raw)
+        blocks = points.blocks() if isinstance(points, RowBlocks) else [points]
+        rows = _rows([item for block in blocks for item in block.raw])
         if not sum(map(len, rows)):
             return 1.0
         lengths = np.array([len(item) for item in rows])
