@@ -35,6 +35,7 @@ from mercer.kernels import (
     Precomputed,
     Product,
     PyramidMatch,
+    RandomWalk,
     RationalQuadratic,
     Rescaled,
     Scaled,
@@ -183,6 +184,7 @@ EXAMPLES = {
         (PyramidMatch(0), VECTOR_SETS),
         (PyramidMatch(4, side=0.3), VECTOR_SETS),
     ],
+    RandomWalk: [(RandomWalk(0.05), GRAPHS), (RandomWalk(0.3, steps=3), GRAPHS)],
     Precomputed: [(Precomputed(), GRAM)],
     FunctionKernel: [
         (FunctionKernel(samples.row_product), ROWS),

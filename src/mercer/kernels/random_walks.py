@@ -16,6 +16,7 @@ from ..inputs import GRAPHS, Graph
 from .graph_arrays import GraphArrays, flatten
 from .objects import PairKernel
 
+_MARGIN = _native.WalkGraphs.LEAST_MARGIN  # from the bound: closer, no digit of k is left
 _BATCH = 1 << 22  # entries of adjacency matrices decomposed at a time
 _EQUAL = 1e-14  # eigenvalues whose distance is so much of the largest are one
 _NOTHING = 1e-20  # of the nodes: the weight of an eigenvalue that no walk sees
@@ -50,8 +51,8 @@ class RandomWalk(PairKernel):
         ones = np.ones(len(W))
         if self.steps is None:
             radius = np.abs(np.linalg.eigvalsh(W)).max(initial=0.0)
-            if radius >= 1 - _native.WalkGraphs.LEAST_MARGIN:
-                raise _divergence(self.decay, self.decay / radius, "their product")
+            if radius >= 1 - _MARGIN:
+                raise _divergence(self.decay, self.decay * _limit(radius), "their product")
             return float(np.linalg.solve(np.eye(len(W)) - W, ones).sum())
         walks = ones
         for _ in range(self.steps):
@@ -200,7 +201,7 @@ def _margins(decay: float, graphs: _native.WalkGraphs, radii: Array) -> Array:
     with np.errstate(over="ignore"):
         margins = 1 - np.square(radii)
     margins[mixed] = _proved(graphs, mixed, 1.0)
-    diverging = np.flatnonzero(margins <= _native.WalkGraphs.LEAST_MARGIN)
+    diverging = np.flatnonzero(margins <= _MARGIN)
     if len(diverging):
         scale, graph = _largest_scale(graphs, radii, diverging.tolist())
         raise _divergence(decay, decay * scale, f"graph {graph}")
@@ -221,12 +222,17 @@ def _largest_scale(
     scale, worst = 1.0, diverging[0]
     for graph in diverging:
         if not np.isnan(radii[graph]):
-            limit = (1 - 2 * _native.WalkGraphs.LEAST_MARGIN) / float(radii[graph]) / radii[graph]
+            limit = _limit(radii[graph]) / radii[graph]
             if limit < scale:
                 scale, worst = float(limit), graph
         elif not _converges(graphs, graph, scale):
             scale, worst = _bisected(graphs, graph, scale), graph
     return scale, worst
+
+
+def _limit(radius: float) -> float:
+    """Return a scale with which the series of a matrix surely converges."""
+    return (1 - 2 * _MARGIN) / radius
 
 
 def _converges(graphs: _native.WalkGraphs, graph: int, scale: float) -> bool:
