@@ -91,10 +91,14 @@ def _table_of_windows(text: Sequences, widths: Array, ids: Array) -> Table:
 
     ids: a row for each position, a column for each kind of window; widths: one for each column.
     """
-    room = np.repeat(text.ends[1:], np.diff(text.ends)) - np.arange(len(text.codes))
-    inside = room[:, None] >= widths
+    inside = _room(text)[:, None] >= widths
     before = np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
     return Table.of(before[text.ends], ids[inside])
+
+
+def _room(text: Sequences) -> Array:
+    """Return how many tokens there are from each position to the end of its sequence."""
+    return np.repeat(text.ends[1:], np.diff(text.ends)) - np.arange(len(text.codes))
 
 
 # --- mismatches -----------------------------------------------------------------------------------
@@ -221,11 +225,11 @@ class _Gapped(CountKernel):
     def tabulate(self, items: Sequence[Any]) -> Table:
         text, choices = sequences(items), self.choices()
         _places(text, items, self.alphabet)
-        hashes = [_shifted(_token_hashes(text.codes, j), j) for j in range(self.k)]
+        hashes = [_token_hashes(text.codes[j:], j) for j in range(self.k)]
         ids = np.zeros((len(text.codes), len(choices)), dtype=np.uint64)
         for column, choice in enumerate(choices):
             for j in choice:
-                ids[:, column] += hashes[j]
+                ids[: len(hashes[j]), column] += hashes[j]
         return _table_of_windows(text, np.full(len(choices), self.k), ids)
 
 
@@ -258,14 +262,17 @@ class _Neighbours(CountKernel):
     def tabulate(self, items: Sequence[Any]) -> Table:
         text = sequences(items)
         places = _places(text, items, self.alphabet)
-        words = np.stack([_shifted(places, j) for j in range(self.k)], axis=1)
         codes = token_codes(self.alphabet)
         hashes = np.stack([_token_hashes(codes, j) for j in range(self.k)])
-        ids = sum(hashes[j][words[:, j]] for j in range(self.k))
+        ids = np.zeros(len(places), dtype=np.uint64)
+        for j in range(self.k):
+            ids[: max(len(ids) - j, 0)] += hashes[j][places[j:]]
         table = _table_of_windows(text, np.array([self.k]), ids[:, None])
         # Each different substring has its neighbours looked for once.
-        different, first = np.unique(ids, return_index=True)
-        near = self._near(words[first], hashes)
+        starts = np.flatnonzero(_room(text) >= self.k)
+        different, first = np.unique(ids[starts], return_index=True)
+        words = places[starts[first][:, None] + np.arange(self.k)]
+        near = self._near(words, different, hashes)
         ends = np.arange(len(different) + 1) * near.shape[1]
         spread = Table.of(ends, near.ravel())
         columns = distinct(spread.ids)
@@ -273,11 +280,9 @@ class _Neighbours(CountKernel):
         rows.sort_indices()
         return Table(rows.indptr.astype(np.int64), columns[rows.indices], rows.data)
 
-    def _near(self, words: Array, hashes: Array) -> Array:
-        """Return the numbers of all neighbours of each word, a row of places in the alphabet."""
-        size = len(self.alphabet)
-        ids = sum(hashes[j][words[:, j]] for j in range(self.k))
-        found = []
+    def _near(self, words: Array, ids: Array, hashes: Array) -> Array:
+        """Return the ids of all neighbours of each word, a row of places in the alphabet."""
+        size, found = len(self.alphabet), []
         for changed in range(self.m + 1):
             for choice in combinations(range(self.k), changed):
                 for shifts in product(range(1, size), repeat=changed):
@@ -286,11 +291,6 @@ class _Neighbours(CountKernel):
                         near += hashes[j][(words[:, j] + shift) % size] - hashes[j][words[:, j]]
                     found.append(near)
         return np.stack(found, axis=1)
-
-
-def _shifted(values: Array, offset: int) -> Array:
-    """Return what is `offset` places further on, and zeros at the end."""
-    return np.concatenate([values[offset:], np.zeros_like(values[:offset])])
 
 
 def _places(text: Sequences, items: Sequence[Any], alphabet: Sequence[Hashable]) -> Array:
