@@ -333,7 +333,6 @@ def test_flatten():
     assert arrays.node_ends.tolist() == [0, 0, 3, 5, 6]
     assert arrays.arc_ends.tolist() == [0, 1, 3, 4, 5, 7, 7]
     assert arrays.neighbours.tolist() == [1, 0, 2, 1, 4, 3, 4]
-    assert arrays.sources.tolist() == [0, 1, 1, 2, 3, 4, 4]
     assert arrays.owners.tolist() == [1, 1, 1, 2, 2, 3]
     a, b, x, y = (token_code(letter) for letter in "abxy")
     none = int(UNLABELLED)

@@ -44,6 +44,9 @@ def test_labels_of_edges_matter_to_refinement_only():
     assert np.unique(ShortestPath()(bonds)).tolist() == [12]
     without = path(3, list("aba"))
     assert WeisfeilerLehman(1)([bonds[0]], [without]).tolist() == [[5]]
+    # A label of an edge is not taken for one of a node.
+    one, two = path(2, ["c", "a"], edge_labels=["x"]), path(2, ["c", "x"], edge_labels=["a"])
+    assert WeisfeilerLehman(1)([one], [two]).tolist() == [[1]]
 
 
 def test_graphs_with_and_without_labels_mix_but_do_not_meet():
@@ -121,6 +124,13 @@ def test_sums_that_differ_by_rounding_are_the_same_length():
     assert ShortestPath()([one], [direct]).tolist() == [[4]]
     third = path(4, edge_weights=[1 / 3, 1 / 3, 1 / 3])
     assert ShortestPath()([third], [path(2)]).tolist() == [[4]]
+
+
+@pytest.mark.parametrize(("other", "value"), [(1 + 4e-12, 4), (1 + 6e-12, 0), (1 - 4e-13, 4)])
+def test_lengths_have_twelve_digits(other, value):
+    one, two = path(2, edge_weights=[1.0]), path(2, edge_weights=[other])
+    assert ShortestPath()([one], [two]).tolist() == [[value]]
+    assert ShortestPath().pair(one, two) == value
 
 
 @pytest.mark.parametrize("weight", [5e-324, 1e-300, 123456789012.0, 1234567890123.5, 1e300])

@@ -43,11 +43,6 @@ class GraphArrays:
         """The graph of every node."""
         return np.repeat(np.arange(len(self)), np.diff(self.node_ends))
 
-    @property
-    def sources(self) -> Array:
-        """The node that every arc leaves."""
-        return np.repeat(np.arange(len(self.node_codes)), np.diff(self.arc_ends))
-
 
 def flatten(graphs: Sequence[Graph]) -> GraphArrays:
     """Return graphs as arrays; what stands for a graph does not depend on the others."""
