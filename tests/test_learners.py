@@ -16,19 +16,35 @@ from mercer.kernels import (
     Chi2,
     Constant,
     ExpDot,
+    Fisher,
     FunctionKernel,
     Gaussian,
+    GlobalAlignment,
+    Graph,
+    Graphlet,
     Intersection,
     Laplacian,
     Linear,
     Matern,
+    Mismatch,
     NormalizedIntersection,
+    PartialTree,
     Periodic,
     Polynomial,
+    PyramidMatch,
+    RandomWalk,
     RationalQuadratic,
     SetIntersection,
+    ShortestPath,
+    SpatialPyramid,
     Spectrum,
+    Subsequence,
+    SubsetTree,
+    Substring,
+    Subtree,
     Tanimoto,
+    Tree,
+    WeisfeilerLehman,
 )
 
 random = np.random.default_rng(12)
@@ -41,6 +57,30 @@ WORDS = ["".join(random.choice(list("abcd"[kind : kind + 2]), 6)) for kind in KI
 SETS = [set(word) | {int(kind)} for word, kind in zip(WORDS, KINDS, strict=True)]
 TABLE = pd.DataFrame({"size": ROWS[:, 0], "word": WORDS, "side": np.array(["l", "m", "r"])[KINDS]})
 NUMBERS = ROWS[:, 0] + 0.3 * KINDS
+
+
+def tree(kind):
+    """A sentence whose subject and object are more often long in some kinds."""
+    nouns = [f"(NP (D the) (N {random.choice(list('abcd'))}))", "(N " + "xyz"[kind] + ")"]
+    first, second = random.choice(nouns, 2, p=[0.8, 0.2])
+    return Tree.parse(f"(S {first} (VP (V {'go' if kind else 'stop'}) {second}))")
+
+
+def graph(kind):
+    """A ring or a path with random labels, and a chord in some kinds."""
+    n = int(random.integers(4, 8))
+    edges = [(i, i + 1) for i in range(n - 1)] + ([(0, n - 1)] if kind else [])
+    edges += [(0, 2)] if kind == 2 else []
+    return Graph(n, edges, node_labels=random.choice(list("ab"), n).tolist())
+
+
+TREES = [tree(kind) for kind in KINDS]
+GRAPHS = [graph(kind) for kind in KINDS]
+SERIES = [np.cumsum(random.normal(kind, 1.0, int(random.integers(3, 9)))) for kind in KINDS]
+VECTORS = [random.normal(kind, 2.0, (int(random.integers(1, 6)), 2)) for kind in KINDS]
+WORD_MAPS = [random.integers(0, 2 + kind, (5, 6)) for kind in KINDS]
+MIXTURE = ("mixture", (0.4, 0.6), ((0.0, 0.0), (1.0, 2.0)), ((1.0, 2.0), (1.5, 1.0)))
+CHAIN = ("markov", (0.5, 0.5), ((0.9, 0.1), (0.2, 0.8)), ((0.4, 0.3, 0.2, 0.1),) * 2)
 
 CASES = {
     "linear": (Linear() + 1, ROWS),
@@ -65,6 +105,22 @@ CASES = {
     "function": (FunctionKernel(samples.row_product), ROWS),
     "function of pairs": (FunctionKernel(samples.shared_letters, pairwise=True), WORDS),
     "strings": (Spectrum(2).normalized(), WORDS),
+    "strings, mismatches": (0.0625 * Mismatch(3, 1, "abcd"), WORDS),
+    "strings, substrings": (Substring(0.5).normalized(), WORDS),
+    "strings, subsequences": (Subsequence(2, 0.6).normalized(), WORDS),
+    "trees": (SubsetTree(0.4).normalized(), TREES),
+    "trees, complete": (Subtree(0.7).normalized(), TREES),
+    "trees, partial": (PartialTree(0.4, 0.5).normalized(), TREES),
+    "graphs": (WeisfeilerLehman(2).normalized(), GRAPHS),
+    "graphs, assigned": (WeisfeilerLehman(2, "assignment"), GRAPHS),
+    "graphs, paths": (ShortestPath().normalized(), GRAPHS),
+    "graphs, graphlets": ((Graphlet(3) + 0.37 * RandomWalk(0.05)).normalized(), GRAPHS),
+    "graphs, walks": (RandomWalk(0.05).normalized(), GRAPHS),
+    "series": (GlobalAlignment(0.2), SERIES),
+    "maps of words": (SpatialPyramid(1).normalized(), WORD_MAPS),
+    "sets of vectors": (PyramidMatch(3).normalized(), VECTORS),
+    "sets of vectors, Fisher": (Fisher(MIXTURE).normalized(), VECTORS),
+    "strings, Fisher": (Fisher(CHAIN, symbols="abcd"), WORDS),
     "sets": (SetIntersection(), SETS),
     "sets, Tanimoto": (Tanimoto(), SETS),
     "table": (

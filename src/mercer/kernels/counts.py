@@ -53,7 +53,9 @@ class Table:
         _native.look_up(vocabulary, self.ids, columns, None)
         known = columns >= 0
         kept = np.concatenate([[0], np.cumsum(known)])[self.ends]
-        parts = (self.values[known], columns[known], kept)
+        # Linear models of scikit-learn take 32-bit indices only.
+        places = np.int32 if kept[-1] < 2**31 else np.int64
+        parts = (self.values[known], columns[known].astype(places), kept.astype(places))
         return scipy.sparse.csr_array(parts, shape=(len(self), len(vocabulary)))
 
 
