@@ -176,23 +176,25 @@ private:
         std::int32_t from, to, next;  // next: another edge of the same state
     };
 
+    State& at(std::int32_t state) { return states_[static_cast<std::size_t>(state)]; }
+    Edge& edge_at(std::int32_t edge) { return edges_[static_cast<std::size_t>(edge)]; }
+
     // The place in found_ of the edge, or the empty one where it belongs.
-    std::int32_t& edge(std::int32_t from, std::int64_t token) {
-        std::size_t at = place(from, token, found_.size());
-        while (found_[at] != none) {
-            const Edge& met = edges_[static_cast<std::size_t>(found_[at])];
+    std::int32_t& find(std::int32_t from, std::int64_t token) {
+        std::size_t here = place(from, token, found_.size());
+        while (found_[here] != none) {
+            const Edge& met = edge_at(found_[here]);
             if (met.from == from && met.token == token) break;
-            at = (at + 1) & (found_.size() - 1);
+            here = (here + 1) & (found_.size() - 1);
         }
-        return found_[at];
+        return found_[here];
     }
 
     void connect(std::int32_t from, std::int64_t token, std::int32_t to) {
-        std::int32_t& known = edge(from, token);
-        State& state = states_[static_cast<std::size_t>(from)];
+        std::int32_t& known = find(from, token);
         known = static_cast<std::int32_t>(edges_.size());
-        edges_.push_back({token, from, to, state.first_edge});
-        state.first_edge = known;
+        edges_.push_back({token, from, to, at(from).first_edge});
+        at(from).first_edge = known;
     }
 
     std::int32_t make(std::int32_t length, std::int32_t link, double occurrences) {
@@ -210,16 +212,14 @@ private:
 
 // The string of state `whole` gets one more token; returns the state of the new string.
 std::int32_t Builder::add(std::int32_t whole, std::int64_t token) {
-    const std::int32_t made = make(states_[static_cast<std::size_t>(whole)].length + 1, 0, 1.0);
+    const std::int32_t made = make(at(whole).length + 1, 0, 1.0);
     std::int32_t state = whole;
-    for (; state != none; state = states_[static_cast<std::size_t>(state)].link) {
-        const std::int32_t known = edge(state, token);
+    for (; state != none; state = at(state).link) {
+        const std::int32_t known = find(state, token);
         if (known != none) {
-            const std::int32_t target = edges_[static_cast<std::size_t>(known)].to;
-            const bool longest = states_[static_cast<std::size_t>(target)].length ==
-                                 states_[static_cast<std::size_t>(state)].length + 1;
-            const std::int32_t link = longest ? target : split(state, target, token);
-            states_[static_cast<std::size_t>(made)].link = link;
+            const std::int32_t target = edge_at(known).to;
+            const bool longest = at(target).length == at(state).length + 1;
+            at(made).link = longest ? target : split(state, target, token);
             break;
         }
         connect(state, token, made);
@@ -230,18 +230,17 @@ std::int32_t Builder::add(std::int32_t whole, std::int64_t token) {
 // The strings of `target` that end what `state` and its links lead to now end at more places than
 // the longer ones: they become a state of their own, which is returned.
 std::int32_t Builder::split(std::int32_t state, std::int32_t target, std::int64_t token) {
-    const std::int32_t made = make(states_[static_cast<std::size_t>(state)].length + 1,
-                                   states_[static_cast<std::size_t>(target)].link, 0.0);
-    for (std::int32_t e = states_[static_cast<std::size_t>(target)].first_edge; e != none;) {
-        const Edge copied = edges_[static_cast<std::size_t>(e)];
+    const std::int32_t made = make(at(state).length + 1, at(target).link, 0.0);
+    for (std::int32_t e = at(target).first_edge; e != none;) {
+        const Edge copied = edge_at(e);
         connect(made, copied.token, copied.to);
         e = copied.next;
     }
-    states_[static_cast<std::size_t>(target)].link = made;
-    for (; state != none; state = states_[static_cast<std::size_t>(state)].link) {
-        const std::int32_t known = edge(state, token);
-        if (known == none || edges_[static_cast<std::size_t>(known)].to != target) break;
-        edges_[static_cast<std::size_t>(known)].to = made;
+    at(target).link = made;
+    for (; state != none; state = at(state).link) {
+        const std::int32_t known = find(state, token);
+        if (known == none || edge_at(known).to != target) break;
+        edge_at(known).to = made;
     }
     return made;
 }
@@ -249,21 +248,18 @@ std::int32_t Builder::split(std::int32_t state, std::int32_t target, std::int64_
 Automaton Builder::finish(const std::vector<double>& powers, const std::vector<double>& sums) {
     std::vector<std::int32_t> order(states_.size());
     std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
-        return states_[static_cast<std::size_t>(a)].length <
-               states_[static_cast<std::size_t>(b)].length;
-    });
+    std::sort(order.begin(), order.end(),
+              [&](std::int32_t a, std::int32_t b) { return at(a).length < at(b).length; });
     for (std::size_t k = order.size(); k-- > 1;) {
-        const State& state = states_[static_cast<std::size_t>(order[k])];
-        states_[static_cast<std::size_t>(state.link)].occurrences += state.occurrences;
+        const State& state = at(order[k]);
+        at(state.link).occurrences += state.occurrences;
     }
     Automaton made;
     made.states.assign(states_.size(), {0, 0, 0.0, 0.0});
     for (std::size_t k = 1; k < order.size(); ++k) {
-        const State& state = states_[static_cast<std::size_t>(order[k])];
-        const auto link = static_cast<std::size_t>(state.link);
-        const std::int32_t shorter = states_[link].length;
-        const Automaton::State& above = made.states[link];
+        const State& state = at(order[k]);
+        const std::int32_t shorter = at(state.link).length;
+        const Automaton::State& above = made.states[static_cast<std::size_t>(state.link)];
         const double base =
             above.base + above.slope * sums[static_cast<std::size_t>(shorter - above.shorter)];
         const double slope = state.occurrences * powers[static_cast<std::size_t>(shorter) + 1];
@@ -271,9 +267,9 @@ Automaton Builder::finish(const std::vector<double>& powers, const std::vector<d
     }
     made.edges.assign(places_for(edges_.size()), {0, 0, none});
     for (const Edge& edge : edges_) {
-        std::size_t at = place(edge.from, edge.token, made.edges.size());
-        while (made.edges[at].to != none) at = (at + 1) & (made.edges.size() - 1);
-        made.edges[at] = {edge.token, edge.from, edge.to};
+        std::size_t here = place(edge.from, edge.token, made.edges.size());
+        while (made.edges[here].to != none) here = (here + 1) & (made.edges.size() - 1);
+        made.edges[here] = {edge.token, edge.from, edge.to};
     }
     return made;
 }

@@ -92,7 +92,7 @@ def test_tokens_are_what_they_are():
 
 
 def test_short_and_empty_sequences_have_no_ngrams():
-    for kernel in (Spectrum(3), Spectrum(10**9)):
+    for kernel in (Spectrum(4), Spectrum(10**9)):
         assert_array_equal(kernel(["ab", "", "a"], ["abc", "ab"]), np.zeros((3, 2)))
         assert_array_equal(kernel.normalized()(["ab", ""]), np.zeros((2, 2)))
     assert Spectrum(2)([], ["ab"]).shape == (0, 1)
@@ -245,6 +245,10 @@ def test_wrong_parameters():
     for k, m in ((0, 0), (65, 1), (2, 3), (2, -1)):
         with pytest.raises(InputError, match=r"must be a whole number"):
             Mismatch(k, m, DNA)
+    with pytest.raises(InputError, match="small enough for 100000 features a substring; got"):
+        Mismatch(30, 5, DNA)
+    with pytest.raises(InputError, match="small enough for 100000 features a substring; got"):
+        Mismatch(30, 5, PROTEIN)
     for n in (0, -1):
         with pytest.raises(InputError, match="n must be a whole number at least 1"):
             Spectrum(n)

@@ -23,7 +23,8 @@ _BITS = np.uint64(21)  # of a code point and one more: three of them fit 63 bits
 _PACKED = 3
 _HASHED = np.uint64(1 << 63)  # set in hashes, so that they are no packed n-grams
 _STEP = 0x9E3779B97F4A7C15
-_TOO_MANY = 4  # times more neighbours than position subsets: these are the better features
+_TOO_MANY = 4  # times more neighbours than choices of places: these are the better features
+_MOST = 100_000  # features a substring
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,11 +64,12 @@ def _ngram_ids(codes: Array, lengths: range) -> Array:
     Up to three characters are kept as they are, so that numbers ascend as the n-grams do; else the
     number is a hash. Which of them it is depends on nothing but the n-gram.
     """
+    longest = lengths[-1] if lengths else 0
     plain = codes < np.uint64((1 << 21) - 1)
     fits, packed, hashed = np.ones_like(plain), np.zeros_like(codes), np.zeros_like(codes)
-    needs_hash = not plain.all() or (len(lengths) > 0 and lengths[-1] > _PACKED)
+    needs_hash = longest > _PACKED or not plain.all()
     ids = np.zeros((len(codes), len(lengths)), dtype=np.uint64)
-    for offset in range(lengths.stop - 1):
+    for offset in range(longest):
         there = slice(0, len(codes) - offset)  # where a window may start
         if offset < _PACKED:
             left = _BITS * np.uint64(_PACKED - 1 - offset)
@@ -125,6 +127,11 @@ class Mismatch(Kernel):
         k = checks.whole("Mismatch", "k", self.k, least=1, most=64)
         m = checks.whole("Mismatch", "m", self.m, least=0, most=k)
         self._set(k=k, m=m, alphabet=_alphabet(self.alphabet))
+        neighbours, choices = self._widths()
+        each = neighbours if self.has_map() else choices
+        if each > _MOST:
+            must = f"k and m must be small enough for {_MOST} features a substring"
+            raise InputError(sentence("Mismatch", must, f"{each} with k={k}, m={m}"))
 
     def profile(self, pairs: Pairs) -> Any:
         if self.has_map():
@@ -137,11 +144,15 @@ class Mismatch(Kernel):
     def _neighbours(self) -> _Neighbours:
         return _Neighbours(self.k, self.m, self.alphabet)
 
-    def has_map(self) -> bool:
+    def _widths(self) -> tuple[int, int]:
+        """Return how many neighbours a substring has, and how many choices of places count."""
         others = len(self.alphabet) - 1
         neighbours = sum(comb(self.k, i) * others**i for i in range(self.m + 1))
-        subsets = sum(comb(self.k, i) for i in range(min(2 * self.m, self.k) + 1))
-        return bool(neighbours <= _TOO_MANY * subsets)
+        return neighbours, sum(comb(self.k, i) for i in range(min(2 * self.m, self.k) + 1))
+
+    def has_map(self) -> bool:
+        neighbours, choices = self._widths()
+        return neighbours <= _TOO_MANY * choices
 
     def _basis(self, points: Input) -> Basis | None:
         return self._neighbours()._basis(points) if self.has_map() else None
