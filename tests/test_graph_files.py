@@ -86,13 +86,14 @@ def test_nodes_of_graphs_in_any_order_loops_and_empty_graphs(tmp_path):
         "graph_labels": "1\n2\n3\n4\n",
         "node_labels": "10\n20\n30\n40\n",
         "edge_labels": "5\n6\n7\n7\n5\n",
+        "edge_attributes": ".5\n.6\n.7\n.7\n.5\n",
     }
-    graphs, _ = Graph.read_tu(write(tmp_path, files))
+    graphs, _ = Graph.read_tu(write(tmp_path, files), edge_weights=True)
     assert graphs == [
-        Graph(0, [], [], []),
-        Graph(1, [(0, 0)], [20], [6]),
-        Graph(0, [], [], []),
-        Graph(3, [(0, 1), (0, 2)], [10, 30, 40], [5, 7]),
+        Graph(0, [], [], [], None, []),
+        Graph(1, [(0, 0)], [20], [6], None, [0.6]),
+        Graph(0, [], [], [], None, []),
+        Graph(3, [(0, 1), (0, 2)], [10, 30, 40], [5, 7], None, [0.5, 0.7]),
     ]
 
 

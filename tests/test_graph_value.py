@@ -239,10 +239,14 @@ def test_entries_that_are_not_one_are_weights():
 
 
 def test_entries_of_a_sparse_matrix_are_added_up():
-    """Explicit zeros are no edges."""
-    matrix = scipy.sparse.coo_array(([1, 1, 2, 0, 0], ([0, 0, 1, 2, 0], [1, 1, 0, 0, 2])), (3, 3))
-    assert Graph.from_adjacency(matrix) == Graph(3, [(0, 1)], edge_weights=[2.0])
-    assert matrix.nnz == 5
+    """Explicit zeros are no edges; the caller's matrix stays as it is."""
+    coo = scipy.sparse.coo_array(([1, 1, 2, 0, 0], ([0, 0, 1, 2, 0], [1, 1, 0, 0, 2])), (3, 3))
+    numbers = np.array([1.0, 1.0, 0.0, 2.0, 0.0])
+    csr = scipy.sparse.csr_array((numbers, [1, 1, 2, 0, 0], [0, 3, 4, 5]), shape=(3, 3))
+    for matrix in (coo, csr):
+        assert Graph.from_adjacency(matrix) == Graph(3, [(0, 1)], edge_weights=[2.0])
+        assert matrix.nnz == 5
+    assert csr.data.tolist() == numbers.tolist() == [1, 1, 0, 2, 0]
 
 
 def test_empty_adjacency():
@@ -328,17 +332,18 @@ def test_bad_networkx():
 
 
 def test_flatten():
-    arrays = flatten([Graph(0, []), full(), Graph(2, [(0, 1), (1, 1)]), Graph(1, [], ["a"])])
+    triangle = Graph(3, TRIANGLE, ["a", "b", "a"], ["x", "y", "z"], None, [0.5, 2.0, 3.0])
+    arrays = flatten([Graph(0, []), triangle, Graph(2, [(0, 1), (1, 1)]), Graph(1, [], ["a"])])
     assert len(arrays) == 4
     assert arrays.node_ends.tolist() == [0, 0, 3, 5, 6]
-    assert arrays.arc_ends.tolist() == [0, 1, 3, 4, 5, 7, 7]
-    assert arrays.neighbours.tolist() == [1, 0, 2, 1, 4, 3, 4]
+    assert arrays.arc_ends.tolist() == [0, 2, 4, 6, 7, 9, 9]
+    assert arrays.neighbours.tolist() == [1, 2, 0, 2, 0, 1, 4, 3, 4]
     assert arrays.owners.tolist() == [1, 1, 1, 2, 2, 3]
-    a, b, x, y = (token_code(letter) for letter in "abxy")
+    a, b, x, y, z = (token_code(letter) for letter in "abxyz")
     none = int(UNLABELLED)
     assert arrays.node_codes.tolist() == [a, b, a, none, none, a]
-    assert arrays.arc_codes.tolist() == [y, y, x, x, none, none, none]
-    assert arrays.arc_weights.tolist() == [0.5, 0.5, 2.0, 2.0, 1.0, 1.0, 1.0]
+    assert arrays.arc_codes.tolist() == [x, z, x, y, z, y, none, none, none]
+    assert arrays.arc_weights.tolist() == [0.5, 3.0, 0.5, 2.0, 3.0, 2.0, 1.0, 1.0, 1.0]
 
 
 def test_flatten_nothing():

@@ -70,7 +70,7 @@ def parts_of_adjacency(matrix: Any) -> tuple[int, Array, Array | None]:
     if dense.ndim != 2 or dense.shape[0] != dense.shape[1] or dense.dtype.kind not in "biuf":
         must = "matrix must be square, of numbers"
         raise InputTypeError(sentence(who, must, f"{dense.dtype} of shape {dense.shape}"))
-    entries = scipy.sparse.csr_array(dense, dtype=np.float64)  # adds up repeated entries
+    entries = scipy.sparse.csr_array(dense, dtype=np.float64, copy=True)  # to be changed here
     entries.sum_duplicates()
     entries.eliminate_zeros()
     wrong = scipy.sparse.coo_array(entries != entries.T)
