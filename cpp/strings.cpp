@@ -144,6 +144,11 @@ std::size_t place(std::int32_t from, std::int64_t token, std::size_t places) {
     return static_cast<std::size_t>(hash >> 32) & (places - 1);
 }
 
+// One of 64 signs of a token: where a state has no edge of that sign, none need be looked for.
+std::uint64_t sign(std::int64_t token) {
+    return std::uint64_t{1} << (static_cast<std::uint64_t>(token) * 0x9E3779B97F4A7C15u >> 58);
+}
+
 // A power of two with room to spare, so that a search comes to an empty place soon.
 std::size_t places_for(std::size_t edges) {
     std::size_t places = 1;
@@ -255,7 +260,7 @@ Automaton Builder::finish(const std::vector<double>& powers, const std::vector<d
         at(state.link).occurrences += state.occurrences;
     }
     Automaton made;
-    made.states.assign(states_.size(), {0, 0, 0.0, 0.0});
+    made.states.assign(states_.size(), {0, 0, 0, 0.0, 0.0});
     for (std::size_t k = 1; k < order.size(); ++k) {
         const State& state = at(order[k]);
         const std::int32_t shorter = at(state.link).length;
@@ -263,10 +268,11 @@ Automaton Builder::finish(const std::vector<double>& powers, const std::vector<d
         const double base =
             above.base + above.slope * sums[static_cast<std::size_t>(shorter - above.shorter)];
         const double slope = state.occurrences * powers[static_cast<std::size_t>(shorter) + 1];
-        made.states[static_cast<std::size_t>(order[k])] = {state.link, shorter, base, slope};
+        made.states[static_cast<std::size_t>(order[k])] = {0, state.link, shorter, base, slope};
     }
     made.edges.assign(places_for(edges_.size()), {0, 0, none});
     for (const Edge& edge : edges_) {
+        made.states[static_cast<std::size_t>(edge.from)].signs |= sign(edge.token);
         std::size_t here = place(edge.from, edge.token, made.edges.size());
         while (made.edges[here].to != none) here = (here + 1) & (made.edges.size() - 1);
         made.edges[here] = {edge.token, edge.from, edge.to};
@@ -314,11 +320,14 @@ double Automata::occurrences(std::int64_t i, std::span<const std::int64_t> text)
     double total = 0.0;
     std::int32_t state = 0, length = 0;  // the longest suffix read so far that occurs
     for (const std::int64_t token : text) {
-        std::int32_t target = automaton.next(state, token);
-        while (target < 0 && state != 0) {
-            length = automaton.states[static_cast<std::size_t>(state)].shorter;
-            state = automaton.states[static_cast<std::size_t>(state)].link;
-            target = automaton.next(state, token);
+        const std::uint64_t wanted = sign(token);
+        std::int32_t target = -1;
+        while (true) {
+            const Automaton::State& at = automaton.states[static_cast<std::size_t>(state)];
+            if (at.signs & wanted) target = automaton.next(state, token);
+            if (target >= 0 || state == 0) break;
+            length = at.shorter;
+            state = at.link;
         }
         if (target < 0) continue;
         state = target;

@@ -56,6 +56,7 @@ private:
 // longest one of class `link`.
 struct Automaton {
     struct State {
+        std::uint64_t signs;  // of the tokens that lead on from here
         std::int32_t link, shorter;
         double base;   // sum of decay^|u| occ_u over the suffixes u of length `shorter` and less
         double slope;  // occ decay^(shorter + 1)
