@@ -23,12 +23,13 @@ constexpr std::uint64_t leaf = 1, node = 2;  // where the hash of either begins
 
 // Every subtree must end where its last child ends, and every tree where its root does.
 void check(const TreeNodes& nodes) {
-    if (nodes.trees < 0 || nodes.ends[0] != 0)
-        throw std::invalid_argument("trees: ends must begin with 0.");
+    if (nodes.ends[0] != 0) throw std::invalid_argument("trees: ends must begin with 0.");
+    for (std::int64_t t = 0; t < nodes.trees; ++t)  // all of them, before any is followed
+        if (nodes.ends[t + 1] < nodes.ends[t] ||
+            nodes.ends[t + 1] - nodes.ends[t] > std::numeric_limits<std::int32_t>::max())
+            throw std::invalid_argument("trees: ends must ascend, by less than 2^31.");
     for (std::int64_t t = 0; t < nodes.trees; ++t) {
         const std::int64_t first = nodes.ends[t], last = nodes.ends[t + 1];
-        if (last < first || last - first > std::numeric_limits<std::int32_t>::max())
-            throw std::invalid_argument("trees: ends must ascend, by less than 2^31.");
         for (std::int64_t v = first; v < last; ++v)
             if (nodes.sizes[v] < 1 || nodes.sizes[v] > last - v)
                 throw std::invalid_argument("trees: a subtree must lie within its tree.");
@@ -172,10 +173,11 @@ public:
         return mine >= 0 && right_.groups[w] >= 0 && partners_[mine] == right_.groups[w];
     }
 
+    // The deltas of a node that has a row, by the rank of the other node.
+    const double* row(std::int32_t v) const { return scratch_.numbers.data() + bottom(v); }
+
     // Delta of alike nodes, the left one with a row.
-    double at(std::int32_t v, std::int32_t w) const {
-        return scratch_.numbers[static_cast<std::size_t>(bottom(v) + right_.ranks[w])];
-    }
+    double at(std::int32_t v, std::int32_t w) const { return row(v)[right_.ranks[w]]; }
 
     // The next node has no row.
     void skip(std::int32_t v) { tops_[v] = bottom(v); }
@@ -263,16 +265,19 @@ double PartialTreeJob::value(std::int64_t i, std::int64_t j, Scratch& scratch) c
     // s(a, b) = delta(a, b) (1 + those that end before both, decayed by the children in between).
     const auto children = [&](std::int32_t v, std::int32_t w) {
         const std::int64_t first = right.child_ends[w], last = right.child_ends[w + 1];
-        ending.assign(static_cast<std::size_t>(last - first) + 1, 0.0);
+        ending.assign(static_cast<std::size_t>(last - first), 0.0);
         double sum = 0;
         for (std::int64_t a = left.child_ends[v]; a < left.child_ends[v + 1]; ++a) {
             const std::int32_t c = left.children[a];
+            const Forest::Group* const theirs = deltas.partner(c);
+            const std::int64_t wanted = theirs == nullptr ? -1 : theirs - right.first_group;
+            const double* const known = left.sizes[c] == 1 ? nullptr : deltas.row(c);
             double before = 0, row = 0;  // ending before a and b; at a, up to b
             for (std::int64_t b = first; b < last; ++b) {
                 const std::int32_t d = right.children[b];
                 double here = 0;
-                if (deltas.alike(c, d)) here = left.sizes[c] == 1 ? alone : deltas.at(c, d);
-                if (here > 0) here *= 1.0 + before;
+                if (right.groups[d] == wanted)
+                    here = (known == nullptr ? alone : known[right.ranks[d]]) * (1.0 + before);
                 sum += here;
                 row = decay_ * row + here;
                 double& all = ending[static_cast<std::size_t>(b - first)];
