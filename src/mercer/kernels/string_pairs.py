@@ -82,11 +82,11 @@ class Subsequence(PairKernel):
 
     def pair(self, x: Any, y: Any) -> float:
         same = np.array([a == b for a in x for b in y], dtype=float).reshape(len(x), len(y))
-        before, left = self._gaps(len(x)), self._gaps(len(y))
+        down, along = self._gaps(len(x)), self._gaps(len(y))
         total, ending = 0.0, same  # weight of the subsequences that end at each i and j, gaps only
         for p, weight in enumerate(self._every_weight, start=1):
             total += weight * self.decay ** (2 * p) * ending.sum()
-            ending = same * (before @ ending @ left.T)
+            ending = same * (down @ ending @ along.T)
         return float(total)
 
     def _gaps(self, length: int) -> Array:

@@ -111,9 +111,9 @@ class Mismatch(Kernel):
     """k(s, t) = sum_v n_v(s) n_v(t) over all v of k tokens, n_v(s) = how many substrings of s of
     length k differ from v at m places at most.
 
-    alphabet: the tokens there are, a string or a tuple; k depends on how many, and no other token
-    may occur. With many of them, pairs of substrings are counted by the places where they agree,
-    which takes the same work for any alphabet. Leslie, Eskin, Cohen, Weston, Noble, "Mismatch
+    alphabet: the tokens there are, a string or a tuple; how many matters, and no other token may
+    occur. With many of them, pairs of substrings are counted by the places where they agree, which
+    takes the same work for any alphabet. Leslie, Eskin, Cohen, Weston, Noble, "Mismatch
     string kernels" (2004); Kuksa, Huang, Pavlovic, "Scalable algorithms for string kernels" (2008).
     """
 
