@@ -108,7 +108,7 @@ private:
         std::uint64_t id = 0;
         std::uint64_t count = 0;
     };
-    static constexpr std::size_t fresh = 256;
+    static constexpr std::size_t fresh = 1024;
 
     Slot& find(std::uint64_t id) {
         std::size_t place = id & (slots_.size() - 1);
