@@ -209,6 +209,36 @@ private:
     std::int64_t *partners_, *tops_;
 };
 
+// Pairs of subsequences of equal length, of the children of two nodes: the sum over all of them of
+// the product of deltas, decayed by the children that are skipped. Taken by where they end,
+// s(a, b) = delta(a, b) (1 + those that end before both, decayed by the children in between).
+double subsequences(const Forest::Tree& left, std::int32_t v, const Forest::Tree& right,
+                    std::int32_t w, const Deltas& deltas, double of_leaf, double decay,
+                    std::vector<double>& ending) {
+    const std::int64_t first = right.child_ends[w], last = right.child_ends[w + 1];
+    ending.assign(static_cast<std::size_t>(last - first), 0.0);
+    double sum = 0;
+    for (std::int64_t a = left.child_ends[v]; a < left.child_ends[v + 1]; ++a) {
+        const std::int32_t c = left.children[a];
+        const Forest::Group* const theirs = deltas.partner(c);
+        const std::int64_t wanted = theirs == nullptr ? -1 : theirs - right.first_group;
+        const double* const known = left.sizes[c] == 1 ? nullptr : deltas.row(c);
+        double before = 0, row = 0;  // ending before a and b; at a, up to b
+        for (std::int64_t b = first; b < last; ++b) {
+            const std::int32_t d = right.children[b];
+            double here = 0;
+            if (right.groups[d] == wanted)
+                here = (known == nullptr ? of_leaf : known[right.ranks[d]]) * (1.0 + before);
+            sum += here;
+            row = decay * row + here;
+            double& all = ending[static_cast<std::size_t>(b - first)];
+            before = all;
+            all = decay * all + row;
+        }
+    }
+    return sum;
+}
+
 void require(const Forest& left, const Forest& right, Likeness likeness) {
     if (left.likeness() != likeness || right.likeness() != likeness)
         throw std::invalid_argument("tree job: the nodes must be grouped as it compares them.");
@@ -261,39 +291,14 @@ double PartialTreeJob::value(std::int64_t i, std::int64_t j, Scratch& scratch) c
     Deltas deltas(left, right, scratch);
     const double alone = depth_decay_ * decay_ * decay_;  // delta where either is a leaf
     std::vector<double>& ending = scratch.more_numbers;
-    // All pairs of subsequences of the children of v and w, of any length, by where they end:
-    // s(a, b) = delta(a, b) (1 + those that end before both, decayed by the children in between).
-    const auto children = [&](std::int32_t v, std::int32_t w) {
-        const std::int64_t first = right.child_ends[w], last = right.child_ends[w + 1];
-        ending.assign(static_cast<std::size_t>(last - first), 0.0);
-        double sum = 0;
-        for (std::int64_t a = left.child_ends[v]; a < left.child_ends[v + 1]; ++a) {
-            const std::int32_t c = left.children[a];
-            const Forest::Group* const theirs = deltas.partner(c);
-            const std::int64_t wanted = theirs == nullptr ? -1 : theirs - right.first_group;
-            const double* const known = left.sizes[c] == 1 ? nullptr : deltas.row(c);
-            double before = 0, row = 0;  // ending before a and b; at a, up to b
-            for (std::int64_t b = first; b < last; ++b) {
-                const std::int32_t d = right.children[b];
-                double here = 0;
-                if (right.groups[d] == wanted)
-                    here = (known == nullptr ? alone : known[right.ranks[d]]) * (1.0 + before);
-                sum += here;
-                row = decay_ * row + here;
-                double& all = ending[static_cast<std::size_t>(b - first)];
-                before = all;
-                all = decay_ * all + row;
-            }
-        }
-        return sum;
-    };
     double sum = 0;
     for (std::int32_t v = left.nodes - 1; v >= 0; --v) {
         const Forest::Group* const theirs = deltas.partner(v);
         if (theirs != nullptr && left.sizes[v] > 1) {
             sum += deltas.add(v, *theirs, [&](std::int32_t w) {
                 if (right.sizes[w] == 1) return alone;
-                return depth_decay_ * (decay_ * decay_ + children(v, w));
+                const double below = subsequences(left, v, right, w, deltas, alone, decay_, ending);
+                return depth_decay_ * (decay_ * decay_ + below);
             });
             continue;
         }

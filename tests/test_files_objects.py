@@ -4,6 +4,8 @@ import json
 from dataclasses import dataclass
 
 import numpy as np
+import pandas
+import polars
 import pytest
 from forgery import content, forge, prototype, same
 from hypothesis import given, settings
@@ -18,6 +20,7 @@ from mercer.files.parcel import Packing, Unpacking
 from mercer.inputs import Graph, Tree
 from mercer.kernels import (
     Fisher,
+    Gaussian,
     GlobalAlignment,
     Kernel,
     PartialTree,
@@ -56,6 +59,12 @@ def test_a_learner_of_trees_keeps_its_support(tmp_path):
     save(model, tmp_path / "model.mercer")
     found = load(tmp_path / "model.mercer")
     assert np.array_equal(found.decision_function(trees()), model.decision_function(trees()))
+
+
+@pytest.mark.parametrize("library", [pandas, polars], ids=["pandas", "polars"])
+def test_a_frame_with_a_column_of_trees(library, tmp_path):
+    frame = library.DataFrame({"parse": trees(), "age": np.arange(9.0)})
+    prototype(SubsetTree().on("parse") + Gaussian(1.0).on("age"), frame, tmp_path)
 
 
 LABELS = st.text(max_size=3) | st.integers() | st.tuples(st.booleans(), st.floats(allow_nan=False))

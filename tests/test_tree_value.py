@@ -237,6 +237,11 @@ def test_a_tree_without_text_shows_itself_and_does_not_parse(label):
         Tree.parse(str(tree))
 
 
+def test_a_word_of_numpy_is_a_word():
+    tree = Tree.from_nested(np.array(["S", "a"]).tolist())
+    assert str(Tree(np.str_("S"), [Tree(np.str_("a"))])) == str(tree) == "(S a)"
+
+
 def test_repr_is_short():
     assert repr(Tree.parse("(S (A a) b)")) == "<Tree: 4 nodes, (S (A a) b)>"
     assert repr(Tree("a")) == "<Tree: 1 node, (a)>"

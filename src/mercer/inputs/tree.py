@@ -186,7 +186,7 @@ def _view(labels: tuple[Hashable, ...], sizes: tuple[int, ...], at: int = 0) -> 
 
 
 def _is_word(label: Hashable) -> bool:
-    return type(label) is str and _WORD.fullmatch(label) is not None
+    return isinstance(label, str) and _WORD.fullmatch(label) is not None
 
 
 def _check_label(label: Any, where: str) -> None:
