@@ -38,6 +38,9 @@ public:
 
     static constexpr std::int64_t at_once = 64;
 
+    // About how many steps a large pair takes: fewer are done between two looks at the clock then.
+    virtual double work() const { return 0.0; }
+
     // out[r][c] = k(rows[r], columns[c]), out in rows of `stride` numbers. same: rows and columns
     // are the same objects of one collection, of which half is computed. first, last: which of the
     // rows. False if poll asked to stop.
@@ -50,6 +53,8 @@ public:
                  double* out, const Poll& poll) const;
 
 private:
+    std::int64_t together() const;
+
     std::int64_t lefts_, rights_;
 };
 

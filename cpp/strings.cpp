@@ -74,6 +74,11 @@ SubsequenceJob::SubsequenceJob(const TokenSequences& left, const TokenSequences&
     }
 }
 
+double SubsequenceJob::work() const {
+    const auto cells = static_cast<double>(left_.longest()) * static_cast<double>(right_.longest());
+    return cells * static_cast<double>(scale_.size());
+}
+
 double SubsequenceJob::value(std::int64_t i, std::int64_t j, Scratch& scratch) const {
     double out = 0.0;
     row(i, &j, 1, &out, scratch);

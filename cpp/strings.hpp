@@ -40,6 +40,7 @@ public:
     double value(std::int64_t i, std::int64_t j, Scratch& scratch) const override;
     void row(std::int64_t i, const std::int64_t* columns, std::int64_t count, double* out,
              Scratch& scratch) const override;
+    double work() const override;
 
 private:
     void some(std::int64_t i, const std::int64_t* columns, const std::int64_t* chosen,

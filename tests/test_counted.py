@@ -14,6 +14,7 @@ from numpy.testing import assert_array_equal
 
 from mercer import SVC, _native, gram
 from mercer.checks import KernelError
+from mercer.grams import counted
 from mercer.grams.counted import meetings
 from mercer.inputs import SEQUENCES, Objects, as_input
 from mercer.kernels import CountKernel, Gaussian, Intersection, Linear, SetIntersection
@@ -178,6 +179,16 @@ def test_meetings_of_one_collection_are_mirrored(n, minimum):
     else:
         wanted = rows[some] @ rows[some].T
     assert_array_equal(found[some, some], wanted)
+
+
+def test_many_popular_columns_are_gone_through_a_few_at_a_time(monkeypatch):
+    monkeypatch.setattr(counted, "DENSE", 0)
+    rows = np.random.default_rng(4).integers(0, 3, (70, 200)).astype(np.float64)
+    sparse = scipy.sparse.csr_array(rows)
+    found = meetings(sparse, sparse, same=True, monitor=Monitor())
+    assert_array_equal(found, rows @ rows.T)
+    found = meetings(sparse, sparse[:66], same=False, monitor=Monitor(), minimum=True)
+    assert_array_equal(found, np.minimum(rows[:, None], rows[None, :66]).sum(axis=2))
 
 
 def test_meetings_refuse_rows_that_do_not_hold_together():

@@ -20,6 +20,7 @@ from .views import View
 
 POPULAR = 16  # an entry of a dense block costs so much less than a meeting of two sparse ones
 FEW = 64  # rows for which looking for popular columns does not pay
+DENSE = 64 * 10**6  # bytes of popular columns made dense together
 SECONDS = 0.2  # between two reports of progress
 
 
@@ -122,16 +123,30 @@ def _popular(left: Any, right: Any) -> Array:
 def _dense_part(
     left: Any, right: Any, head: Array, same: bool, minimum: bool, monitor: Monitor
 ) -> Array:
-    columns = np.flatnonzero(head)
-    dense = [np.ascontiguousarray(rows[:, columns].toarray()) for rows in (left, right)]
-    panels = [_native.Panels64.pack(rows, None, None) for rows in dense]
+    """Return what the popular columns add, as many of them at a time as dense rows may take."""
+    places = np.flatnonzero(head)
+    step = max(FEW, DENSE // (8 * (left.shape[0] + right.shape[0])))
+    out = np.zeros(0)
+    for start in range(0, len(places), step):
+        some = np.zeros_like(head)
+        some[places[start : start + step]] = True
+        block = _dense_block(left, right, some, same, minimum, monitor)
+        out = block if start == 0 else np.add(out, block, out=out)
+    return out
+
+
+def _dense_block(
+    left: Any, right: Any, head: Array, same: bool, minimum: bool, monitor: Monitor
+) -> Array:
+    sides = (left,) if same else (left, right)
+    panels = [_native.Panels64.pack(_cut(rows, head), None, None) for rows in sides]
     job = _native.Job64(
         left.shape[0],
         right.shape[0],
         same,
         [STATISTICS.index(MINIMUM if minimum else DOT)],
         [panels[0]],
-        [panels[0] if same else panels[1]],
+        [panels[-1]],
         [np.zeros(0)],
         [0.0],
         [np.array([[OPS.index("statistic"), 0, 0, 0]], dtype=np.int32)],
@@ -144,6 +159,16 @@ def _dense_part(
     if not job.store([out], lambda: monitor.stop_reason() is not None):
         monitor.poll()
     return out
+
+
+def _cut(rows: Any, head: Array) -> Array:
+    """Return the popular columns of sparse rows as dense ones."""
+    dense = np.zeros((rows.shape[0], int(head.sum())))
+    owners = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    popular = head[rows.indices]
+    numbers = np.cumsum(head) - 1
+    dense[owners[popular], numbers[rows.indices[popular]]] = rows.data[popular]
+    return dense
 
 
 def _without(rows: Any, head: Array) -> tuple[Array, Array, Array]:
