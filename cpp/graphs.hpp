@@ -8,9 +8,9 @@
 
 namespace mercer {
 
-// Graphs one after another, with nodes numbered through: graph g has the nodes from node_ends[g] to
-// node_ends[g + 1], and arcs lead from node v to neighbours[k] for arc_ends[v] <= k < arc_ends[v +
-// 1]. There are one more node_ends than graphs and one more arc_ends than nodes.
+// Graphs one after another, with nodes numbered through. Graph g has the nodes from node_ends[g] to
+// node_ends[g + 1]; the arcs from arc_ends[v] to arc_ends[v + 1] lead from node v to its
+// neighbours, which ascend. There is one more of node_ends than graphs, and of arc_ends than nodes.
 struct Graphs {
     const std::int64_t* node_ends;
     const std::int64_t* arc_ends;
