@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
 
 #include "machine.hpp"
+#include "walk_classes.hpp"
 #include "walk_product.hpp"
 
 namespace mercer {
@@ -36,16 +36,27 @@ void check(const FlatGraphs& flat) {
     for (const double weight : flat.weights)
         require(weight >= 0 && std::isfinite(weight),
                 "WalkGraphs: weights must be finite and not negative.");
+    for (std::size_t i = 0; i + 1 < flat.node_ends.size(); ++i) {
+        const std::int64_t first = flat.node_ends[i], last = flat.node_ends[i + 1];
+        require(last - first <= std::numeric_limits<std::int32_t>::max(),
+                "WalkGraphs: a graph is too large.");
+        const auto arc = [&](std::int64_t node) {
+            return flat.neighbours.begin() + flat.arc_ends[static_cast<std::size_t>(node)];
+        };
+        require(std::all_of(arc(first), arc(last),
+                            [&](std::int64_t v) { return v >= first && v < last; }),
+                "WalkGraphs: an arc must stay within its graph.");
+    }
 }
 
 // 1'(I - W)^-1 1, given that no eigenvalue of I - W is below `least`. The sum of the gains lacks
 // exactly r'(I - W)^-1 r, which is at most r'r / least: half the steps that x itself would take.
 double geometric(const Product& product, double least, Scratch& scratch) {
-    const auto size = static_cast<double>(product.size());
-    if (!product.has_edges()) return size;
+    if (!product.has_edges()) return product.pairs();
     constexpr double enough = 1e-17;
-    Gradients gradients(product, 1.0, product.room(3, scratch));
-    const double most = 1000 + 10 * size + 100 * std::sqrt(2 / least);
+    Gradients gradients(product, 1.0, product.room(Gradients::vectors, scratch));
+    const double most =
+        1000 + 10 * static_cast<double>(product.size()) + 100 * std::sqrt(2 / least);
     double total = 0;
     for (double steps = 0; steps < most; ++steps) {
         const double gain = gradients.step();
@@ -59,16 +70,18 @@ double geometric(const Product& product, double least, Scratch& scratch) {
 // 1'(I + W + ... + W^steps) 1 from half as many products: 1'W^(a+b) 1 = (W^a 1)'(W^b 1).
 double finite(const Product& product, std::int64_t steps, Scratch& scratch) {
     const std::int64_t size = product.size();
-    double total = static_cast<double>(size);
+    double total = product.pairs();
     if (!product.has_edges()) return total;
-    double* row = product.room(2, scratch);
-    double* x = row + product.width();
+    double* row = product.room(3, scratch);
+    double* sizes = row + product.width();
+    double* x = sizes + size;
     double* y = x + size;
+    product.store_sizes(sizes);
     std::fill(x, x + size, 1.0);
     for (std::int64_t left = steps; left > 0; left -= 2) {
         product.apply(x, y, row);
-        total += dot(x, y, size);
-        if (left > 1) total += dot(y, y, size);
+        total += dot(sizes, x, y, size);
+        if (left > 1) total += dot(sizes, y, y, size);
         std::swap(x, y);
     }
     return total;
@@ -79,9 +92,9 @@ double finite(const Product& product, std::int64_t steps, Scratch& scratch) {
 double margin(const Product& product, double scale, Scratch& scratch) {
     if (!product.has_edges()) return 1;
     const std::int64_t size = product.size();
-    double* row = product.room(5, scratch);
+    double* row = product.room(Gradients::vectors + 2, scratch);
     Gradients gradients(product, scale, row);
-    double* x = row + product.width() + 3 * size;
+    double* x = row + product.width() + Gradients::vectors * size;
     double* y = x + size;
     std::fill(x, x + size, 0.0);
     const auto small = [](double r) { return std::abs(r) <= 0.25; };
@@ -132,7 +145,7 @@ double spectral(const WalkGraphs::Summary& left, std::int64_t i, const WalkGraph
 }
 
 double node_pairs(const WalkGraphs& left, std::int64_t i, const WalkGraphs& right, std::int64_t j) {
-    return static_cast<double>(left.groups(i)->size) * static_cast<double>(right.groups(j)->size);
+    return left.groups(i)->nodes * right.groups(j)->nodes;
 }
 
 // Places in an order that puts arcs of one kind together, and there those with equal heads.
@@ -153,38 +166,43 @@ WalkGraphs::WalkGraphs(const FlatGraphs& flat) {
     check(flat);
     for (std::size_t i = 0; i + 1 < flat.node_ends.size(); ++i) {
         const std::int64_t first = flat.node_ends[i], last = flat.node_ends[i + 1];
-        add_arcs(flat, first, last, add_nodes(flat.node_codes.data() + first, last - first));
+        const walks::Classes classes(flat, first, last);
+        add_arcs(flat, classes, add_nodes(flat, first, last, classes));
         group_ends_.push_back(static_cast<std::int64_t>(groups_.size()));
         kind_ends_.push_back(static_cast<std::int64_t>(kinds_.size()));
     }
 }
 
-std::vector<WalkGraphs::Spot> WalkGraphs::add_nodes(const std::uint64_t* codes,
-                                                    std::int64_t count) {
-    require(count <= std::numeric_limits<std::int32_t>::max(), "WalkGraphs: a graph is too large.");
-    std::vector<std::int64_t> order(at(count));
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::int64_t u, std::int64_t v) { return codes[u] < codes[v]; });
-    std::vector<Spot> spots(at(count));
-    const std::size_t first = groups_.size();
-    for (const std::int64_t u : order) {
-        if (groups_.size() == first || groups_.back().code != codes[u])
-            groups_.push_back({codes[u], 0});
-        spots[at(u)] = {static_cast<std::int64_t>(groups_.size() - first) - 1,
-                        static_cast<std::int32_t>(groups_.back().size++), codes[u]};
+std::vector<WalkGraphs::Spot> WalkGraphs::add_nodes(const FlatGraphs& flat, std::int64_t first,
+                                                    std::int64_t last,
+                                                    const walks::Classes& classes) {
+    std::vector<Spot> spots(classes.count());
+    std::vector<double> sizes(classes.count(), 0.0);
+    for (std::int64_t u = first; u < last; ++u) {
+        spots[classes.of(u)].node = u;  // any of them will do
+        sizes[classes.of(u)] += 1;
+    }
+    const std::size_t first_group = groups_.size();
+    for (std::size_t c = 0; c < spots.size(); ++c) {
+        const std::uint64_t code = flat.node_codes[at(spots[c].node)];
+        if (groups_.size() == first_group || groups_.back().code != code)
+            groups_.push_back({code, static_cast<std::int64_t>(class_sizes_.size()), 0, 0.0});
+        spots[c].code = code;
+        spots[c].group = static_cast<std::int64_t>(groups_.size() - first_group) - 1;
+        spots[c].place = static_cast<std::int32_t>(groups_.back().classes++);
+        groups_.back().nodes += sizes[c];
+        class_sizes_.push_back(sizes[c]);
     }
     return spots;
 }
 
-void WalkGraphs::add_arcs(const FlatGraphs& flat, std::int64_t first, std::int64_t last,
+void WalkGraphs::add_arcs(const FlatGraphs& flat, const walks::Classes& classes,
                           const std::vector<Spot>& spots) {
     std::vector<std::pair<Kind, Arc>> arcs;
-    for (std::int64_t u = first; u < last; ++u)
-        for (std::int64_t k = flat.arc_ends[at(u)]; k < flat.arc_ends[at(u + 1)]; ++k) {
-            const std::int64_t v = flat.neighbours[at(k)];
-            require(v >= first && v < last, "WalkGraphs: an arc must stay within its graph.");
-            const Spot &tail = spots[at(u - first)], &head = spots[at(v - first)];
+    for (const Spot& tail : spots)
+        for (std::int64_t k = flat.arc_ends[at(tail.node)]; k < flat.arc_ends[at(tail.node + 1)];
+             ++k) {
+            const Spot& head = spots[classes.of(flat.neighbours[at(k)])];
             arcs.push_back(
                 {{tail.code, flat.arc_codes[at(k)], head.code, tail.group, head.group, 0, 0},
                  {tail.place, head.place, flat.weights[at(k)]}});
@@ -196,10 +214,15 @@ void WalkGraphs::add_arcs(const FlatGraphs& flat, std::int64_t first, std::int64
     for (const auto& [kind, arc] : arcs) {
         if (kinds_.size() == first_kind || !same(kinds_.back(), kind)) {
             kinds_.push_back(kind);
-            kinds_.back().first = static_cast<std::int64_t>(by_head_.size());
+            kinds_.back().first = kinds_.back().last = static_cast<std::int64_t>(by_head_.size());
+        }
+        const bool empty = kinds_.back().first == kinds_.back().last;
+        if (!empty && by_head_.back().head == arc.head && by_head_.back().tail == arc.tail) {
+            by_head_.back().weight += arc.weight;  // to several nodes of one class
+            continue;
         }
         by_head_.push_back(arc);
-        kinds_.back().last = static_cast<std::int64_t>(by_head_.size());
+        ++kinds_.back().last;
     }
     for (std::size_t kind = first_kind; kind < kinds_.size(); ++kind) add_turns(kinds_[kind]);
 }
@@ -292,8 +315,9 @@ double FiniteWalks::value(std::int64_t i, std::int64_t j, Scratch& scratch) cons
         if (kind == Meeting::nowhere) return 0;
         if (kind == Meeting::at_nodes) return node_pairs(left_, i, right_, j);
         const auto &mine = left_.summary(), &theirs = right_.summary();
-        return dot(mine.weights.data() + mine.ends[static_cast<std::size_t>(i)],
-                   theirs.weights.data() + theirs.ends[static_cast<std::size_t>(j)], steps_ + 1);
+        const double* a = mine.weights.data() + mine.ends[static_cast<std::size_t>(i)];
+        const double* b = theirs.weights.data() + theirs.ends[static_cast<std::size_t>(j)];
+        return dot(a, b, steps_ + 1);
     }
     return finite(Product(left_, i, right_, j), steps_, scratch);
 }

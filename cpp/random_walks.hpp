@@ -4,7 +4,8 @@
 // where both graphs have an edge of one label; its matrix W has the products of the weights. It is
 // never stored. Sorted by node label, a vector on its vertices is a few dense blocks X_b, and
 // (W X)_a = sum A_t X_b B_t', over the kinds t = (label a, edge label, label b) of arcs, where A_t
-// and B_t are the arcs of that kind in either graph.
+// and B_t are the arcs of that kind in either graph. Nodes of a graph that no walk can tell apart
+// have equal entries in every vector that is met; one entry is kept for all of such a class.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,10 @@
 #include "pair_job.hpp"
 
 namespace mercer {
+
+namespace walks {
+class Classes;
+}
 
 // Graphs one after another, as `graph_arrays.py` lays them out; an edge has an arc each way.
 struct FlatGraphs {
@@ -25,12 +30,13 @@ struct FlatGraphs {
 class WalkGraphs {
 public:
     struct Arc {
-        std::int32_t tail, head;  // places among the nodes of their labels
-        double weight;
+        std::int32_t tail, head;  // places among the classes of their labels
+        double weight;            // from a node of one class to all of the other
     };
     struct Group {
-        std::uint64_t code;  // of the label that these nodes have
-        std::int64_t size;
+        std::uint64_t code;                 // of the label that these nodes have
+        std::int64_t first_class, classes;  // of nodes that no walk can tell apart
+        double nodes;
     };
     struct Kind {
         std::uint64_t tail_code, edge_code, head_code;
@@ -63,6 +69,9 @@ public:
 
     const Group* groups(std::int64_t i) const { return groups_.data() + group_ends_[at(i)]; }
     const Group* groups_end(std::int64_t i) const { return groups(i + 1); }
+    const double* class_sizes(const Group& group) const {
+        return class_sizes_.data() + group.first_class;
+    }
     const Kind* kinds(std::int64_t i) const { return kinds_.data() + kind_ends_[at(i)]; }
     const Kind* kinds_end(std::int64_t i) const { return kinds(i + 1); }
     const Arc* by_head(std::int64_t arc) const { return by_head_.data() + arc; }
@@ -70,18 +79,20 @@ public:
 
 private:
     static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-    struct Spot {
-        std::int64_t group;
+    struct Spot {  // of a class: one of its nodes, and where it is
+        std::int64_t node, group;
         std::int32_t place;
         std::uint64_t code;
     };
-    std::vector<Spot> add_nodes(const std::uint64_t* codes, std::int64_t count);
-    void add_arcs(const FlatGraphs& flat, std::int64_t first, std::int64_t last,
+    std::vector<Spot> add_nodes(const FlatGraphs& flat, std::int64_t first, std::int64_t last,
+                                const walks::Classes& classes);
+    void add_arcs(const FlatGraphs& flat, const walks::Classes& classes,
                   const std::vector<Spot>& spots);
     void add_turns(const Kind& kind);
 
     std::vector<std::int64_t> group_ends_{0}, kind_ends_{0};
     std::vector<Group> groups_;
+    std::vector<double> class_sizes_;
     std::vector<Kind> kinds_;
     // The arcs of a kind twice: with equal heads together, and in turns, in each of which no tail
     // comes twice, so that a sum over arcs never waits for what it has just written.

@@ -11,13 +11,37 @@
 
 namespace mercer::walks {
 
+// Loops with four sums that do not wait for each other, over arrays that do not overlap.
+
+inline double total(const double (&sums)[4]) {
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+// x'y.
 inline double dot(const double* x, const double* y, std::int64_t count) {
     double sums[4] = {0, 0, 0, 0};
     std::int64_t k = 0;
     for (; k + 4 <= count; k += 4)
         for (int lane = 0; lane < 4; ++lane) sums[lane] += x[k + lane] * y[k + lane];
     for (; k < count; ++k) sums[0] += x[k] * y[k];
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    return total(sums);
+}
+
+// sum sizes x y.
+inline double dot(const double* sizes, const double* x, const double* y, std::int64_t count) {
+    double sums[4] = {0, 0, 0, 0};
+    std::int64_t k = 0;
+    for (; k + 4 <= count; k += 4)
+        for (int lane = 0; lane < 4; ++lane)
+            sums[lane] += sizes[k + lane] * x[k + lane] * y[k + lane];
+    for (; k < count; ++k) sums[0] += sizes[k] * x[k] * y[k];
+    return total(sums);
+}
+
+// y = a x + b y.
+inline void add_scaled(double a, const double* __restrict x, double b, double* __restrict y,
+                       std::int64_t count) {
+    for (std::int64_t k = 0; k < count; ++k) y[k] = a * x[k] + b * y[k];
 }
 
 // The product graph of two graphs, as the blocks that it is applied by.
@@ -36,9 +60,12 @@ public:
             } else if (theirs->code < mine->code) {
                 ++theirs;
             } else {
-                places[static_cast<std::size_t>(mine - left.groups(i))] = {size_, theirs->size};
-                size_ += mine->size * theirs->size;
-                width_ = std::max(width_, theirs->size);
+                places[static_cast<std::size_t>(mine - left.groups(i))] = {size_, theirs->classes};
+                rectangles_.push_back({left.class_sizes(*mine), right.class_sizes(*theirs),
+                                       mine->classes, theirs->classes});
+                size_ += mine->classes * theirs->classes;
+                width_ = std::max(width_, theirs->classes);
+                pairs_ += mine->nodes * theirs->nodes;
                 ++mine, ++theirs;
             }
         }
@@ -64,6 +91,7 @@ public:
     }
 
     std::int64_t size() const { return size_; }
+    double pairs() const { return pairs_; }  // of nodes with equal labels
     std::int64_t width() const { return width_; }
     bool has_edges() const { return !blocks_.empty(); }
 
@@ -71,6 +99,15 @@ public:
     double* room(std::int64_t vectors, Scratch& scratch) const {
         scratch.numbers.resize(static_cast<std::size_t>(width_ + vectors * size_));
         return scratch.numbers.data();
+    }
+
+    // How many pairs of nodes each entry of a vector stands for: inner products weigh with it, and
+    // W is symmetric under it.
+    void store_sizes(double* sizes) const {
+        for (const Rectangle& part : rectangles_)
+            for (std::int64_t a = 0; a < part.rows; ++a)
+                for (std::int64_t b = 0; b < part.columns; ++b)
+                    *sizes++ = part.left[a] * part.right[b];
     }
 
     // y = W x; `row` has room for `width` numbers.
@@ -83,9 +120,8 @@ public:
                     known = arc->head;
                     block.times_right(x + block.from + known * block.from_width, row);
                 }
-                double* out = y + block.to + arc->tail * block.to_width;
-                const double weight = arc->weight;
-                for (std::int64_t k = 0; k < block.to_width; ++k) out[k] += weight * row[k];
+                add_scaled(arc->weight, row, 1.0, y + block.to + arc->tail * block.to_width,
+                           block.to_width);
             }
         }
     }
@@ -102,44 +138,53 @@ private:
         }
     };
 
+    struct Rectangle {
+        const double *left, *right;
+        std::int64_t rows, columns;
+    };
+
     std::int64_t size_ = 0, width_ = 0;
+    double pairs_ = 0;
+    std::vector<Rectangle> rectangles_;
     std::vector<Block> blocks_;
 };
 
 // The method of conjugate gradients for (I - scale * W) x = 1, step by step.
 class Gradients {
 public:
-    // memory: the product's room for three vectors.
+    static constexpr std::int64_t vectors = 4;
+
+    // memory: the product's room for `vectors` vectors.
     Gradients(const Product& product, double scale, double* memory)
         : product_(product),
           scale_(scale),
           size_(product.size()),
           row_(memory),
-          r_(memory + product.width()),
+          sizes_(memory + product.width()),
+          r_(sizes_ + size_),
           p_(r_ + size_),
-          q_(p_ + size_) {
+          q_(p_ + size_),
+          squares_(product.pairs()) {
+        product.store_sizes(sizes_);
         std::fill(r_, r_ + size_, 1.0);
         std::fill(p_, p_ + size_, 1.0);
-        squares_ = static_cast<double>(size_);
     }
 
     double squares() const { return squares_; }  // r'r
     const double* residual() const { return r_; }
 
-    // Takes a step and returns how much 1'x grows by it, to which x, if given, is updated as well.
+    // Takes a step and returns how much 1'x grows by it; x, if given, is kept.
     // 0 if I - scale * W turns out not to be positive definite.
     double step(double* x = nullptr) {
         product_.apply(p_, q_, row_);
-        for (std::int64_t k = 0; k < size_; ++k) q_[k] = p_[k] - scale_ * q_[k];
-        const double length = squares_ / dot(p_, q_, size_);
+        add_scaled(1.0, p_, -scale_, q_, size_);
+        const double length = squares_ / dot(sizes_, p_, q_, size_), gain = length * squares_;
         if (!(length > 0) || !std::isfinite(length)) return 0;
-        if (x != nullptr)
-            for (std::int64_t k = 0; k < size_; ++k) x[k] += length * p_[k];
-        for (std::int64_t k = 0; k < size_; ++k) r_[k] -= length * q_[k];
-        const double gain = length * squares_, before = squares_;
-        squares_ = dot(r_, r_, size_);
-        const double share = squares_ / before;
-        for (std::int64_t k = 0; k < size_; ++k) p_[k] = r_[k] + share * p_[k];
+        if (x != nullptr) add_scaled(length, p_, 1.0, x, size_);
+        add_scaled(-length, q_, 1.0, r_, size_);
+        const double before = squares_;
+        squares_ = dot(sizes_, r_, r_, size_);
+        add_scaled(1.0, r_, squares_ / before, p_, size_);
         return gain;
     }
 
@@ -147,8 +192,8 @@ private:
     const Product& product_;
     double scale_;
     std::int64_t size_;
-    double *row_, *r_, *p_, *q_;
-    double squares_ = 0;
+    double *row_, *sizes_, *r_, *p_, *q_;
+    double squares_;
 };
 
 }  // namespace mercer::walks

@@ -216,3 +216,18 @@ def test_the_empty_graph_has_nothing_in_common(steps):
 def test_the_product_graph_has_the_pairs_with_equal_labels():
     np.testing.assert_array_equal(product_graph(L2, L3), [[0, 0, 1], [0, 0, 1], [1, 1, 0]])
     assert product_graph(P2, L3).shape == (0, 0)
+
+
+@pytest.mark.parametrize("n", [7, 300])  # nodes are told apart in few rounds, and in too many
+def test_walks_in_a_path_of_alternating_labels(n):
+    """Where labels alternate, the first one says all: k sums the squares of the walks from each."""
+    x = path(n, ["ab"[v % 2] for v in range(n)])
+    starts = np.array([[v % 2 == 0, v % 2 == 1] for v in range(n)], dtype=float)
+    A = np.eye(n, k=1) + np.eye(n, k=-1)
+    terms, walks = [], np.ones(n)
+    for length in range(220):
+        terms.append(0.2**length * np.square(walks @ starts).sum())
+        walks = A @ walks
+    assert RandomWalk(0.2, 5)([x])[0, 0] == pytest.approx(sum(terms[:6]), rel=1e-13)
+    assert RandomWalk(0.2, 6)([x])[0, 0] == pytest.approx(sum(terms[:7]), rel=1e-13)
+    assert RandomWalk(0.2)([x])[0, 0] == pytest.approx(sum(terms), rel=1e-12)  # 0.8**220 is left

@@ -16,7 +16,7 @@ from ..inputs import GRAPHS, Graph
 from .graph_arrays import GraphArrays, flatten
 from .objects import PairKernel
 
-_MARGIN = _native.WalkGraphs.LEAST_MARGIN  # from the bound: closer, no digit of k is left
+_MARGIN = _native.WalkGraphs.LEAST_MARGIN  # from the bound: closer, k loses half of its digits
 _BATCH = 1 << 22  # entries of adjacency matrices decomposed at a time
 _EQUAL = 1e-14  # eigenvalues whose distance is so much of the largest are one
 _NOTHING = 1e-20  # of the nodes: the weight of an eigenvalue that no walk sees
