@@ -18,7 +18,7 @@ from mercer.checks import (
     MercerError,
     ParseError,
 )
-from mercer.inputs.items import check_items
+from mercer.inputs.items import checked_items
 
 # who: what must hold; got what. What to do.
 FORM = re.compile(r"^\S.*: .+ must .+; got .+[.?]$", re.DOTALL)
@@ -49,7 +49,7 @@ BAD_CALLS = [
     (checks.vector, ("K", "y", [1.0, np.inf], 2), {}),
     (checks.sample_weight, ("K", [-1.0, 1.0], 2), {}),
     (checks.sample_weight, ("K", [0.0, 0.0], 2), {}),
-    (check_items, ("K", [None], frozenset({"sets"})), {}),
+    (checked_items, ("K", [None], frozenset({"sets"})), {}),
     (checks.memory_limit, ("K", "many"), {}),
     (checks.memory_limit, ("K", None), {}),
     (checks.square_matrix, ("K", np.ones((2, 3))), {}),
@@ -217,17 +217,29 @@ def test_sample_weight():
 
 
 def test_items():
-    check_items("K", [{1}, frozenset()], frozenset({"sets"}))
-    check_items("K", ["ab", b"ab", ["a", 1], ()], frozenset({"sequences"}))
-    check_items("K", [object(), 1], frozenset({"objects"}))
+    checked_items("K", [{1}, frozenset()], frozenset({"sets"}))
+    checked_items("K", ["ab", b"ab", ["a", 1], ()], frozenset({"sequences"}))
+    checked_items("K", [object(), 1], frozenset({"objects"}))
+    series, vectors, words = (frozenset({kind}) for kind in ("series", "vector sets", "word maps"))
+    assert checked_items("K", [np.array([1, 2])], frozenset({"sequences"})) == [[1, 2]]
+    assert checked_items("K", [[1.0, 2.0]], series)[0].dtype == np.float64
+    assert checked_items("K", [[[1, 2], [3, 4]]], vectors)[0].shape == (2, 2)
+    assert checked_items("K", [((0, -1),)], words)[0].dtype.kind == "i"
     for values, domain, found in (
+        ([[1.0], [[1.0, 2.0], [3.0]]], "series", "(list) at index 1"),
+        ([[1.0], [1.0, float("nan")]], "series", "(list) at index 1"),
+        ([[["a"]]], "vector sets", "(list) at index 0"),
+        ([[[0.5]]], "word maps", "(list) at index 0"),
+        ([np.ones((2, 2))], "sequences", "(ndarray) at index 0"),
         ([{1}, [1]], "sets", "[1] (list) at index 1"),
         (["a", None], "sequences", "None (NoneType) at index 1"),
         (["a", ["b", ["c"]]], "sequences", "['b', ['c']] (list) at index 1"),
         ([1, None], "objects", "None (NoneType) at index 1"),
         (["a", float("nan")], "sequences", "nan (float) at index 1"),
     ):
-        assert found in message(check_items, "K", values, frozenset({domain}), error=InputTypeError)
+        assert found in message(
+            checked_items, "K", values, frozenset({domain}), error=InputTypeError
+        )
 
 
 def test_square_matrix():

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -24,6 +26,7 @@ from mercer.monitor import Monitor, Stopped
 
 TOKENS = ["a", "ab", "", "é", "😀", b"a", b"", 1, 2, -1, 2**70, 0.5, -0.0, float("inf"), None]
 TOKENS += [(), ("a",), ("a", "b"), (("a",), "b"), ("a", ("b",)), frozenset(), frozenset("ab")]
+TOKENS += [Decimal(-1), Decimal(-2), Decimal("0.1"), 0.1, Fraction(1, 3), 1 / 3, 2**70 + 1]
 TOKENS += ["\x00", "\x00\x00", "\ud800", (1, "a"), ("1", "a"), True + 1, 1e300]
 
 
@@ -38,7 +41,8 @@ def test_tokens_have_one_code_exactly_if_they_are_equal():
 
 def test_equal_numbers_of_different_types_have_one_code():
     assert len({token_code(x) for x in (1, 1.0, True, np.int8(1), np.float32(1), np.True_)}) == 1
-    assert token_code(np.float64(0.5)) == token_code(0.5)
+    assert token_code(np.float64(0.5)) == token_code(0.5) == token_code(Decimal("0.5"))
+    assert token_code(Decimal(2)) == token_code(2) == token_code(Fraction(4, 2))
     assert token_code(np.str_("ab")) == token_code("ab")
     assert token_code(float("nan")) == token_code(np.nan)
 

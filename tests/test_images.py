@@ -131,7 +131,7 @@ def test_maps_without_words():
     [
         ([np.zeros((2, 2), int), np.zeros((2, 2))], "(?s)whole numbers.*at index 1"),
         ([np.zeros(4, int)], "at index 0"),
-        ([np.zeros((2, 2), int), [[1, 2]]], "list\\) at index 1"),
+        ([np.zeros((2, 2), int), [[1, 2], [3]]], "list\\) at index 1"),
         ([np.zeros((2, 2), int), None], "None.*at index 1"),
     ],
 )

@@ -64,18 +64,18 @@ gammas = st.sampled_from([1e-6, 0.01, 0.3, 1.0, 7.0, 300.0])
 
 
 def test_a_pair_of_two_moments_by_hand():
-    """x = (0, 1), y = (0, 1), gamma = 1: three alignments, two of them through a place off the
+    """x = (0, 1) with itself, gamma = 1: three alignments, two of them through a place off the
     diagonal, which costs kappa = e / (2 - e)."""
     e = math.exp(-1.0)
     kappa = e / (2 - e)
     raw = GlobalAlignment(1.0, normalize=False)
     x, y = np.array([0.0, 1.0]), np.array([1.0, 1.0])
-    assert raw([x])[0, 0] == pytest.approx(1 + 2 * kappa, rel=1e-15)
+    np.testing.assert_allclose(raw([x]), [[1 + 2 * kappa]], rtol=1e-15)
     # (1, 1) with itself has three alignments of 1; with x: kappa first, or kappa twice.
-    assert raw([y])[0, 0] == pytest.approx(3.0, rel=1e-15)
-    assert raw([x], [y])[0, 0] == pytest.approx(2 * kappa + kappa**2, rel=1e-15)
+    np.testing.assert_allclose(raw([y]), [[3.0]], rtol=1e-15)
+    np.testing.assert_allclose(raw([x], [y]), [[2 * kappa + kappa**2]], rtol=1e-15)
     cosine = (2 * kappa + kappa**2) / math.sqrt(3 * (1 + 2 * kappa))
-    assert GlobalAlignment(1.0)([x], [y])[0, 0] == pytest.approx(cosine, rel=1e-15)
+    np.testing.assert_allclose(GlobalAlignment(1.0)([x], [y]), [[cosine]], rtol=1e-15)
 
 
 def test_one_moment_each_is_the_local_kernel():
@@ -158,7 +158,7 @@ def test_blocks_of_equal_values_at_an_extreme_gamma(gamma):
     count = oracles_series.delannoy
     K = GlobalAlignment(gamma)([first, second])
     ratio = Fraction(count(4, 3) ** 2, count(4, 4) * count(3, 3))
-    assert K[0, 1] == pytest.approx(math.sqrt(float(ratio**BLOCKS)), rel=1e-12)
+    np.testing.assert_allclose(K[0, 1], math.sqrt(float(ratio**BLOCKS)), rtol=1e-12)
     np.testing.assert_array_equal(np.diag(K), 1.0)
     assert GlobalAlignment(gamma)([second[:30]], [second[29::-1]])[0, 0] == 0.0
 
@@ -201,7 +201,21 @@ def test_what_is_too_small_is_zero():
     assert raw([np.zeros(5)], [np.full(5, 100.0)])[0, 0] == 0.0
     # exp(-720) / 2 is a double, but not a normal one.
     x, y = np.zeros(1), np.array([math.sqrt(720.0)])
-    assert raw([x], [y])[0, 0] == pytest.approx(math.exp(-720.0) / 2, rel=1e-8)
+    np.testing.assert_allclose(raw([x], [y]), [[math.exp(-720.0) / 2]], rtol=1e-8)
+
+
+@pytest.mark.parametrize("far", [30.0, -30.0])
+def test_a_moment_too_far_for_a_double_among_many_alignments(far):
+    """exp(-900) is no double, but the sum over all ways around it is one.
+
+    The sign decides which of the two series the rows of the recurrence are.
+    """
+    x, y = np.zeros(250), np.zeros(250)
+    y[100] = far
+    raw = GlobalAlignment(1.0, normalize=False)
+    wanted = raw.pair(x, y)
+    assert 1e-250 < wanted < 1e-150
+    np.testing.assert_allclose(raw([x], [y]), [[wanted]], rtol=1e-12)
 
 
 # --- what a series may be -----------------------------------------------------------------------
@@ -255,7 +269,7 @@ def test_moments_without_coordinates_are_all_equal():
         ([np.zeros(2), np.array([1.0, np.nan])], InputTypeError, "(?s)finite numbers.*at index 1"),
         ([np.zeros(2), np.array([np.inf])], InputTypeError, "at index 1"),
         (
-            [np.zeros(2), [1.0, 2.0]],
+            [np.zeros(2), [[1.0, 2.0], [3.0]]],
             InputTypeError,
             "(?s)1-D or 2-D array.*list\\) at index 1. Make it one with np",
         ),

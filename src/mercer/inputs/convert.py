@@ -11,7 +11,7 @@ import scipy.sparse
 from .. import checks
 from ..checks import Array, InputError, InputTypeError, sentence
 from .blocks import RowBlocks
-from .items import OBJECT_DOMAINS, check_items
+from .items import OBJECT_DOMAINS, checked_items
 from .kinds import (
     ANY,
     FRAME,
@@ -185,9 +185,7 @@ def _is_number(entry: Any) -> bool:
 
 
 def _objects(X: Iterable[Any], domain: frozenset[str], who: str) -> Objects:
-    result = Objects(X)
-    check_items(who, result.items, domain)
-    return result
+    return Objects(checked_items(who, X, domain))
 
 
 def _gram_rows(X: Any, who: str) -> GramRows:

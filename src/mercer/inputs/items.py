@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -12,60 +12,75 @@ from .graph import Graph
 from .tree import Tree
 
 
-def _is_sequence(item: Any) -> bool:
-    return isinstance(item, str | bytes) or (
-        isinstance(item, list | tuple) and all(isinstance(token, Hashable) for token in item)
-    )
+def _sequence(item: Any) -> Any:
+    if isinstance(item, np.ndarray) and item.ndim == 1:
+        return item.tolist()
+    if isinstance(item, str | bytes):
+        return item
+    tokens = isinstance(item, list | tuple) and all(isinstance(one, Hashable) for one in item)
+    return item if tokens else None
 
 
-def _is_series(item: Any) -> bool:
-    return _is_numeric(item, (1, 2))
+def _series(item: Any) -> Any:
+    return _numbers(item, "biuf", (1, 2))
 
 
-def _is_vectors(item: Any) -> bool:
-    return _is_numeric(item, (2,))
+def _vectors(item: Any) -> Any:
+    return _numbers(item, "biuf", (2,))
 
 
-def _is_word_map(item: Any) -> bool:
-    return isinstance(item, np.ndarray) and item.ndim == 2 and item.dtype.kind in "iu"
+def _word_map(item: Any) -> Any:
+    return _numbers(item, "iu", (2,))
 
 
-def _is_numeric(item: Any, dimensions: tuple[int, ...]) -> bool:
-    plain = isinstance(item, np.ndarray) and item.dtype.kind in "biuf"
-    return plain and item.ndim in dimensions and bool(np.isfinite(item).all())
+def _numbers(item: Any, kinds: str, dimensions: tuple[int, ...]) -> Any:
+    """Return an array, or lists of numbers as one, of such a kind and shape and all finite."""
+    if isinstance(item, list | tuple):
+        try:
+            item = np.array(item)
+        except ValueError:  # rows of different lengths
+            return None
+    plain = isinstance(item, np.ndarray) and item.dtype.kind in kinds
+    fits = plain and item.ndim in dimensions and bool(np.isfinite(item).all())
+    return item if fits else None
 
 
-# For each domain of objects: what an item must be in words, the test, and what to do otherwise.
-_KINDS: dict[str, tuple[str, Callable[[Any], bool], str]] = {
+def _instance(*kinds: type) -> Callable[[Any], Any]:
+    return lambda item: item if isinstance(item, kinds) else None
+
+
+# For each domain of objects: what an item must be in words, a function that returns it as kernels
+# take it, or None where it is something else, and what to do then.
+_KINDS: dict[str, tuple[str, Callable[[Any], Any], str]] = {
     "sets": (
         "a set or frozenset of hashable items",
-        lambda item: isinstance(item, set | frozenset),
+        _instance(set, frozenset),
         "",
     ),
-    "sequences": ("a string, or a list or tuple of hashable tokens", _is_sequence, ""),
+    "sequences": ("a string, or a list or tuple of hashable tokens", _sequence, ""),
     "trees": (
         "a Tree",
-        lambda item: isinstance(item, Tree),
+        _instance(Tree),
         "Make it with Tree.parse(text) or Tree.from_nested(tuple).",
     ),
     "graphs": (
         "a Graph",
-        lambda item: isinstance(item, Graph),
+        _instance(Graph),
         "Make it with Graph(...), Graph.from_networkx or Graph.from_adjacency.",
     ),
     "series": (
         "a 1-D or 2-D array of finite numbers, one row a moment",
-        _is_series,
+        _series,
         "Make it one with np.asarray, and drop or fill in what is missing.",
     ),
     "vector sets": (
         "a 2-D array of finite numbers, one row a vector",
-        _is_vectors,
+        _vectors,
         "Make it one with np.asarray, and drop rows with something missing.",
     ),
     "word maps": (
         "a 2-D array of whole numbers, the visual word at each place",
-        _is_word_map,
+        _word_map,
         "Make it one with np.asarray(item, dtype=int); places without a word have -1.",
     ),
 }
@@ -73,14 +88,26 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool], str]] = {
 OBJECT_DOMAINS = frozenset(_KINDS) | {"objects"}
 
 
-def check_items(who: str, values: Sequence[Any], domain: frozenset[str]) -> None:
-    """Refuse None and items of a type that no wanted domain has, naming the index."""
+def checked_items(who: str, values: Iterable[Any], domain: frozenset[str]) -> list[Any]:
+    """Return the items as kernels of the domain take them; refuse any other, naming its index."""
     wanted = [kind for word, kind in _KINDS.items() if word in domain]
-    anything = "objects" in domain
+    found = []
     for index, item in enumerate(values):
-        if item is None or not (anything or any(fits(item) for _, fits, _ in wanted)):
+        taken = item if "objects" in domain else _first(item, wanted)
+        if taken is None:
             must = " or ".join(text for text, _, _ in wanted) or "an object"
             got = f"{show(item)} ({type(item).__name__}) at index {index}"
             hints = "" if item is None else " ".join(hint for _, _, hint in wanted if hint)
             advice = hints or "Drop it, or replace it by an empty one."
             raise InputTypeError(sentence(who, f"every item must be {must}", got, advice))
+        found.append(taken)
+    return found
+
+
+def _first(item: Any, kinds: Iterable[tuple[str, Callable[[Any], Any], str]]) -> Any:
+    """Return the item as the first kind that knows it takes it, or None."""
+    for _, take, _ in kinds:
+        taken = take(item)
+        if taken is not None:
+            return taken
+    return None

@@ -13,7 +13,7 @@ import scipy.sparse
 
 from .. import checks
 from ..checks import Array, InputError, InputTypeError, sentence
-from .items import OBJECT_DOMAINS, check_items
+from .items import OBJECT_DOMAINS, checked_items
 
 Rows = slice | Array
 Columns = str | int | tuple[str | int, ...]
@@ -220,9 +220,8 @@ class Frame(Input):
                 raise InputError(
                     sentence(who, f"{domain_text(domain)} come from one column", f"{names}")
                 )
-            column = Objects(self.frame.get_column(names[0]).to_list())
-            check_items(f"{who} column {names[0]!r}", column.items, domain)
-            return column
+            values = self.frame.get_column(names[0]).to_list()
+            return Objects(checked_items(f"{who} column {names[0]!r}", values, domain))
         return self.matrix(names, who, codes="categories" in domain)
 
     def _name(self, column: str | int, who: str) -> Any:

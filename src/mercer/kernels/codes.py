@@ -11,6 +11,7 @@ import hashlib
 import numbers
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -38,10 +39,8 @@ def _content(token: Any) -> bytes:
         return b"s" + token.encode("utf-8", "surrogatepass")
     if isinstance(token, bytes):
         return b"b" + token
-    if isinstance(token, numbers.Real | np.bool_):
-        value = token if isinstance(token, int) else float(token)
-        whole = int(value) if isinstance(value, int) or value.is_integer() else None
-        return b"n" + repr(value if whole is None else whole).encode()
+    if isinstance(token, numbers.Real | Decimal | np.bool_):
+        return _number(token)
     if isinstance(token, tuple):
         parts = [_content(part) for part in token]
         return b"t" + b"".join(len(part).to_bytes(8, "little") + part for part in parts)
@@ -51,6 +50,15 @@ def _content(token: Any) -> bytes:
         )
     # Anything else is known by its own hash, which is the same for equal tokens of one process.
     return f"h{type(token).__qualname__}:{hash(token)}".encode()
+
+
+def _number(token: Any) -> bytes:
+    """Return bytes for the value of a number, whatever its type."""
+    value = token if isinstance(token, int) else float(token)
+    if value != token and value == value:  # more digits than a float has
+        return f"d{token}".encode()
+    whole = isinstance(value, int) or value.is_integer()
+    return f"n{int(value) if whole else value!r}".encode()
 
 
 def token_codes(tokens: Iterable[Hashable], known: dict[Hashable, int] | None = None) -> Array:
