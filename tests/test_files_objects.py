@@ -335,6 +335,7 @@ NONSENSE = [
     tree(labels=None),
     tree(labels="labels"),
     tree(labels={"kind": "int", "values": "three"}),
+    tree(labels={"kind": "int", "values": "letters"}),
     tree(labels=LISTS),
     tree(labels=NONE),
     graph(offsets="falling"),
@@ -374,6 +375,12 @@ NONSENSE = [
 def test_nonsense_is_refused(column):
     with pytest.raises(FileError, match=r"^test: .*; got .*"):
         unpacked(column)
+
+
+@pytest.mark.parametrize("degrees", ["edge fewer", "overflow", "negative"])
+def test_numbers_of_edges_are_checked_before_they_are_used(degrees):
+    with pytest.raises(FileError, match="every edge must belong to a node; got 2 edges"):
+        unpacked(graph(degrees=degrees))
 
 
 def test_an_edge_given_twice_is_refused():

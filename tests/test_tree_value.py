@@ -218,6 +218,7 @@ def test_a_subtree_is_a_tree_of_its_own():
 def test_trees_of_one_shape_with_other_labels_differ_and_of_other_shape_too():
     texts = ["(S a b)", "(S b a)", "(S (a b))", "(S a)", "(S a b c)", "S", "()"]
     assert len({Tree.parse(text) for text in texts}) == len(texts)
+    assert Tree.parse("(S a b)") != Tree.parse("(S (a b))")
     assert Tree("a") != "a"
 
 
