@@ -107,7 +107,7 @@ struct GlobalAlignment::Course {
     double* power;
     double* ratio;  // 2^(power[j-1] - power[j])
     double last = 0, least = 0, most = 0;
-    bool is_careful = true;  // the next row needs an exponent for every number
+    bool is_careful = true;  // the first row has nothing to start from
 
     void start_row() {
         last = 0;
@@ -123,7 +123,6 @@ struct GlobalAlignment::Course {
             fresh[j] = value.part;
             power[j] = value.power;
             ratio[j] = j > 0 ? power_of_two(power[j - 1] - power[j]) : 0;
-            is_careful = is_careful || value.part == 0;
         }
     }
 };

@@ -1,6 +1,7 @@
 """Slow, obvious definitions for kernels of images, written apart from the library."""
 
 import math
+from fractions import Fraction
 
 
 def cell_histogram(image, level, row, column):
@@ -38,10 +39,10 @@ def spatial_pyramid(left, right, levels):
 
 
 def bin_histogram(vectors, side):
-    """How many vectors are in each bin of this side."""
+    """How many vectors are in each bin of this side; with fractions, which do not round."""
     found = {}
     for vector in vectors:
-        key = tuple(math.floor(float(value) / side) for value in vector)
+        key = tuple(math.floor(Fraction(float(value)) / Fraction(side)) for value in vector)
         found[key] = found.get(key, 0) + 1
     return found
 

@@ -309,6 +309,8 @@ def test_the_scale_of_the_data():
     assert twice != pytest.approx(wanted, rel=1e-3)
     blocks = RowBlocks([series[:1], series[1:]])
     assert GlobalAlignment().resolve(blocks).gamma == pytest.approx(wanted, rel=1e-14)
+    unseen = GlobalAlignment().resolve([np.zeros(0), np.arange(3.0)], sample_weight=[1, 0])
+    assert unseen.gamma == 1.0
     constant = GlobalAlignment().resolve([np.full(4, 2.0)])
     assert constant.gamma == pytest.approx(0.25)
     with pytest.raises(KernelError, match="still to be taken from data"):

@@ -78,7 +78,7 @@ class SpatialPyramid(CountKernel):
 
 def _cells(shape: tuple[int, int], level: int) -> Array:
     """Return the row and the column of the cell that each place of a map is in."""
-    rows, columns = ((np.arange(size) << level) // max(size, 1) for size in shape)
+    rows, columns = ((np.arange(size) << level) // size for size in shape)
     return np.array([part.ravel() for part in np.meshgrid(rows, columns, indexing="ij")])
 
 
