@@ -27,18 +27,35 @@ from mercer.checks import MercerError
 from mercer.kernels import (
     Constant,
     ExpDot,
+    Fisher,
     FunctionKernel,
     Gaussian,
+    Graph,
+    Graphlet,
     Intersection,
     Laplacian,
     Linear,
+    Mismatch,
     NormalizedIntersection,
+    PartialTree,
     Polynomial,
+    PyramidMatch,
+    RandomWalk,
     SetIntersection,
+    ShortestPath,
     Sigmoid,
+    SpatialPyramid,
+    Spectrum,
+    Subsequence,
+    SubsetTree,
+    Substring,
+    Subtree,
+    Tree,
+    WeisfeilerLehman,
 )
 
 X = np.array([[0.5, -1.0], [2.0, 0.25], [-0.75, 1.5], [1.0, 1.0], [0.0, -0.5]])
+ABAB, CATS = ("abab", "baba"), ("cat", "car")
 CROSS = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
 
 
@@ -270,6 +287,57 @@ def learners():
     )
 
 
+def objects():
+    """B4 to B7: strings, graphs, trees, images; each value can be counted on the fingers."""
+    tell("B4", "abab and baba share the pairs ab and ba: 2 * 1 + 1 * 2", Spectrum(2).pair(*ABAB))
+    tell("B4", "ab, ab: substrings a, b at 1/2 and ab at 1/4", Substring(0.5).pair("ab", "ab"))
+    tell("B4", "cat, car: ca in both, 2 letters each, (1/2)^4", Subsequence(2, 0.5).pair(*CATS))
+    tell("B4", "aab, abb with one mismatch of two letters", Mismatch(2, 1, "ab").pair("aab", "abb"))
+    bell_curve = Fisher(("mixture", (1.0,), ((0.0,),), ((1.0,),)))
+    tell("B4", "Fisher, N(0, 1), at 1 and 2: slopes 1*2, and 0*3/2", bell_curve.pair([1.0], [2.0]))
+    edge, path = Graph(2, [(0, 1)]), Graph(3, [(0, 1), (1, 2)])
+    tell(
+        "B5",
+        "walks of an edge and itself, 4 of each length: 4 / (1 - 0.1)",
+        round(RandomWalk(0.1).pair(edge, edge), 6),
+    )
+    aba = Graph(3, [(0, 1), (1, 2)], node_labels=["a", "b", "a"])
+    aab = Graph(3, [(0, 1), (1, 2), (0, 2)], node_labels=["a", "a", "b"])
+    tell("B5", "path aba and triangle aab, labels of one round", WeisfeilerLehman(1).pair(aba, aab))
+    tell("B5", "their shortest paths with the labels of their ends", ShortestPath().pair(aba, aab))
+    ring = Graph(5, [(i, (i + 1) % 5) for i in range(5)])
+    tell("B5", "a ring of five has five paths of three nodes: 5 * 5", Graphlet(3).pair(ring, ring))
+    tell(
+        "B5",
+        "walks of a path, and of a path whose labels must agree",
+        [round(RandomWalk(0.1).pair(g, g), 4) for g in (path, aba)],
+    )
+    ab, ac = (Tree.parse(f"(S (A a) (B {leaf}))") for leaf in "bc")
+    tell(
+        "B6",
+        "(S (A a) (B b)), (S (A a) (B c)): complete subtrees in common",
+        Subtree(1.0).pair(ab, ac),
+    )
+    tell(
+        "B6",
+        "their fragments in common, and those of the first with itself",
+        [SubsetTree(1.0).pair(ab, ac), SubsetTree(1.0).pair(ab, ab)],
+    )
+    small = Tree.parse("(a b c)")
+    tell("B6", "a(b c) has a, b, c, a(b), a(c), a(b c)", PartialTree(1.0, 1.0).pair(small, small))
+    one, two = np.array([[0, 0], [-1, 0]]), np.array([[-1, 0], [0, 0]])
+    tell(
+        "B7",
+        "two maps of one word: whole map and quarters, 3/2 + 2/2",
+        SpatialPyramid(1).pair(one, two),
+    )
+    tell(
+        "B7",
+        "{0, 3} and {1, 6}: one match at width 2, one at width 8",
+        PyramidMatch(3).pair(np.array([[0.0], [3.0]]), np.array([[1.0], [6.0]])),
+    )
+
+
 if __name__ == "__main__":
-    for part in (rules, classics, making, geometry, validity, ridge, machines, learners):
+    for part in (rules, classics, objects, making, geometry, validity, ridge, machines, learners):
         part()

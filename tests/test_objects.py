@@ -87,6 +87,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 @each_kind
 def test_cross_validation_of_lists(kind):
+    """Lecture B4 (strings), B5 (graphs), B6 (trees), B7 (images): any learner takes them."""
     kernel, objects = KINDS[kind]
     scores = cross_val_score(SVC(kernel=kernel.normalized(), C=10), objects, SIDE, cv=4)
     assert scores.mean() > 0.6
@@ -187,6 +188,7 @@ def test_models_are_saved_and_loaded(kind, tmp_path):
 
 
 def test_every_kind_of_object_in_one_frame():
+    """Lecture B8: sums, products and normalised kernels, across kinds of data."""
     frame = pd.DataFrame({"size": random.normal(SIDE, 1), "word": WORDS})
     columns = {"tree": TREES, "graph": GRAPHS, "series": SERIES, "map": MAPS, "vectors": VECTORS}
     for name, objects in columns.items():
