@@ -198,6 +198,32 @@ void GlobalAlignment::settle(Course& course, std::int64_t row) const {
     std::swap(course.old, course.fresh);
 }
 
+// Some columns of a row of all courses that have them, side by side.
+void GlobalAlignment::advance(Course* courses, int count, std::int64_t row, std::int64_t start,
+                              const Buffers& buffers) const {
+    Recurrence busy[lanes];
+    Course* whose[lanes];
+    std::int64_t counts[lanes];
+    int n = 0;
+    for (int c = 0; c < count; ++c) {
+        Course& course = courses[c];
+        const std::int64_t some = std::min(chunk, course.columns.length - start);
+        if (some <= 0 || row >= course.rows.length || course.is_careful) continue;
+        double* factors = buffers.factors + n * chunk;
+        double* summands = buffers.summands + n * chunk;
+        prepare(course, row, start, some, factors, summands, buffers);
+        busy[n] = {course.fresh + start, factors, summands, course.last, course.least, course.most};
+        counts[n] = some;
+        whose[n++] = &course;
+    }
+    run(busy, n, counts);
+    for (int c = 0; c < n; ++c) {
+        whose[c]->last = busy[c].last;
+        whose[c]->least = busy[c].least;
+        whose[c]->most = busy[c].most;
+    }
+}
+
 void GlobalAlignment::align_some(Course* courses, int count, Scaled* const* out,
                                  const Buffers& buffers) const {
     std::int64_t rows = 0, columns = 0;
@@ -207,30 +233,8 @@ void GlobalAlignment::align_some(Course* courses, int count, Scaled* const* out,
     }
     for (std::int64_t row = 0; row < rows; ++row) {
         for (int c = 0; c < count; ++c) courses[c].start_row();
-        for (std::int64_t start = 0; start < columns; start += chunk) {
-            Recurrence busy[lanes];
-            Course* whose[lanes];
-            std::int64_t counts[lanes];
-            int n = 0;
-            for (int c = 0; c < count; ++c) {
-                Course& course = courses[c];
-                const std::int64_t some = std::min(chunk, course.columns.length - start);
-                if (some <= 0 || row >= course.rows.length || course.is_careful) continue;
-                double* factors = buffers.factors + n * chunk;
-                double* summands = buffers.summands + n * chunk;
-                prepare(course, row, start, some, factors, summands, buffers);
-                busy[n] = {course.fresh + start, factors,      summands,
-                           course.last,          course.least, course.most};
-                counts[n] = some;
-                whose[n++] = &course;
-            }
-            run(busy, n, counts);
-            for (int c = 0; c < n; ++c) {
-                whose[c]->last = busy[c].last;
-                whose[c]->least = busy[c].least;
-                whose[c]->most = busy[c].most;
-            }
-        }
+        for (std::int64_t start = 0; start < columns; start += chunk)
+            advance(courses, count, row, start, buffers);
         for (int c = 0; c < count; ++c)
             if (row < courses[c].rows.length) settle(courses[c], row);
     }

@@ -39,6 +39,8 @@ private:
     struct Buffers;
 
     void align_some(Course* courses, int count, Scaled* const* out, const Buffers& buffers) const;
+    void advance(Course* courses, int count, std::int64_t row, std::int64_t start,
+                 const Buffers& buffers) const;
     void prepare(const Course& course, std::int64_t row, std::int64_t start, std::int64_t count,
                  double* factors, double* summands, const Buffers& buffers) const;
     void settle(Course& course, std::int64_t row) const;
