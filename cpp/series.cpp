@@ -296,6 +296,12 @@ SeriesSet::SeriesSet(std::vector<double> values, std::vector<std::int64_t> ends,
             "SeriesSet: there must be `width` values a moment.");
 }
 
+std::int64_t SeriesSet::longest() const {
+    std::int64_t found = 0;
+    for (std::int64_t i = 0; i < size(); ++i) found = std::max(found, (*this)[i].length);
+    return found;
+}
+
 bool SeriesSet::measure(const Poll& poll) {
     const GlobalAlignment kernel(width_, gamma_);
     std::vector<Scaled> found(static_cast<std::size_t>(size()));
@@ -327,6 +333,12 @@ AlignmentJob::AlignmentJob(std::shared_ptr<const SeriesSet> left,
         throw std::invalid_argument("AlignmentJob: both sets must have one width and one gamma.");
     if (!is_measured(*left_) || !is_measured(*right_))
         throw std::invalid_argument("AlignmentJob: both sets must be measured.");
+}
+
+double AlignmentJob::work() const {
+    // A place takes about four steps, and one for each coordinate.
+    return static_cast<double>(4 + left_->width()) * static_cast<double>(left_->longest()) *
+           static_cast<double>(right_->longest());
 }
 
 double AlignmentJob::value(std::int64_t i, std::int64_t j, Scratch& scratch) const {

@@ -71,6 +71,9 @@ public:
         return {values_.data() + ends_[at] * width_, ends_[at + 1] - ends_[at]};
     }
 
+    // Moments of the longest.
+    std::int64_t longest() const;
+
     // Computes k(x, x) of every series. False if poll asked to stop.
     bool measure(const Poll& poll);
 
@@ -92,6 +95,7 @@ public:
     double value(std::int64_t i, std::int64_t j, Scratch& scratch) const override;
     void row(std::int64_t i, const std::int64_t* columns, std::int64_t count, double* out,
              Scratch& scratch) const override;
+    double work() const override;
 
 private:
     std::shared_ptr<const SeriesSet> left_, right_;
