@@ -63,7 +63,7 @@ harden: $(READY) ## run the core's tests under address and undefined-behaviour s
 	  tests/test_engine_process.py tests/test_sinks.py tests/test_box.py \
 	  tests/test_perceptron_core.py
 
-docs: $(READY) ## check that links resolve and the examples of README and how-to run
+docs: $(READY) ## check that links resolve and the examples of the pages run
 	$(BIN)/python docs/check.py
 
 native: $(READY) ## rebuild the core after a C++ edit, and its type stub
