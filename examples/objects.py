@@ -129,7 +129,13 @@ def main():
     graphs, kinds = molecules()
     maps, images, names = digits()
     rows = [
-        ("sets", Tanimoto(), sets, meals, lambda axes: draw_lines(axes, sorted(sets[0]))),
+        (
+            "sets",
+            Tanimoto(),
+            sets,
+            meals,
+            lambda axes: draw_lines(axes, [", ".join(sorted(sets[i])) for i in (0, 12, 24)]),
+        ),
         (
             "strings",
             Subsequence(3, 0.6).normalized(),
