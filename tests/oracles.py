@@ -1,11 +1,21 @@
 """Slow, obvious definitions, written apart from the library: textbook formulas, one pair at a time.
 
-Nothing here imports mercer. A kernel is a function of two points; `gram` makes its matrix.
+Nothing here imports mercer. A kernel is a function of two points; `gram` makes its matrix. Those of
+objects are in files next to this one, and found here by their kind: `oracles.strings`, ….
 """
 
 import math
 
 import numpy as np
+import oracles_fisher as fisher
+import oracles_graphs as graphs
+import oracles_images as images
+import oracles_random_walks as random_walks
+import oracles_series as series
+import oracles_strings as strings
+import oracles_trees as trees
+
+OBJECTS = (fisher, graphs, images, random_walks, series, strings, trees)
 
 
 def gram(kernel, X, Y=None):
