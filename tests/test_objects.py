@@ -1,6 +1,10 @@
 """Kernels of objects at work: in scikit-learn's tools, in expressions, in files, under limits."""
 
+import re
+from pathlib import Path
+
 import numpy as np
+import oracles
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -270,3 +274,8 @@ def test_what_is_no_object_is_named_with_its_index(kind):
         model.predict([objects[0], None])
     with pytest.raises((InputTypeError, TypeError), match="must be"):
         model.predict("one string" if kind != "strings" else 3)
+
+
+def test_the_oracles_do_not_import_what_they_judge():
+    for oracle in (oracles, *oracles.OBJECTS):
+        assert not re.search("^(import|from) mercer", Path(oracle.__file__).read_text(), re.M)
