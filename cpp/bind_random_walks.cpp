@@ -57,12 +57,11 @@ void bind_random_walks(nb::module_& m) {
         .def(
             "summarise",
             [](WalkGraphs& self, const Column<std::int64_t>& ends, const Column<double>& values,
-               const Column<double>& weights, const Column<double>& margins) {
-                self.summarise({copied(ends), copied(values), copied(weights), copied(margins)});
+               const Column<double>& weights) {
+                self.summarise({copied(ends), copied(values), copied(weights)});
             },
             "ends"_a.noconvert(), "values"_a.noconvert(), "weights"_a.noconvert(),
-            "margins"_a.noconvert(),
-            "Keep spectra or numbers of walks of uniform graphs, and the margins of all.");
+            "Keep the spectra of uniform graphs, or their numbers of walks.");
     nb::class_<mercer::GeometricWalks, mercer::PairJob>(m, "GeometricWalks")
         .def(nb::init<const WalkGraphs&, const WalkGraphs&>(), "left"_a, "right"_a,
              nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());

@@ -49,20 +49,24 @@ void check(const FlatGraphs& flat) {
     }
 }
 
-// 1'(I - W)^-1 1, given that no eigenvalue of I - W is below `least`. The sum of the gains lacks
-// exactly r'(I - W)^-1 r, which is at most r'r / least: half the steps that x itself would take.
-double geometric(const Product& product, double least, Scratch& scratch) {
+// Without rounding, conjugate gradients take as many steps as there are vertices.
+std::int64_t most_steps(const Product& product) {
+    return 1000 + 20 * product.size();
+}
+
+// 1'(I - W)^-1 1. The sum of the gains lacks exactly r'(I - W)^-1 r <= r'r / (1 - rho), and 1e-16
+// more of W would change it by as much as 1e-16 / (1 - rho) of itself: half the steps that x would
+// take.
+double geometric(const Product& product, Scratch& scratch) {
     if (!product.has_edges()) return product.pairs();
     constexpr double enough = 1e-17;
     Gradients gradients(product, 1.0, product.room(Gradients::vectors, scratch));
-    const double most =
-        1000 + 10 * static_cast<double>(product.size()) + 100 * std::sqrt(2 / least);
     double total = 0;
-    for (double steps = 0; steps < most; ++steps) {
+    for (std::int64_t left = most_steps(product); left > 0; --left) {
         const double gain = gradients.step();
         if (!(gain > 0)) break;
         total += gain;
-        if (gradients.squares() <= enough * least * total) return total;
+        if (gradients.squares() <= enough * total) return total;
     }
     throw std::runtime_error("RandomWalk: the series of a pair of graphs did not converge.");
 }
@@ -98,7 +102,7 @@ double margin(const Product& product, double scale, Scratch& scratch) {
     double* y = x + size;
     std::fill(x, x + size, 0.0);
     const auto small = [](double r) { return std::abs(r) <= 0.25; };
-    for (std::int64_t left = 1000 + 20 * size; left > 0; --left) {
+    for (std::int64_t left = most_steps(product); left > 0; --left) {
         if (!(gradients.step(x) > 0)) return -1;
         if (!std::all_of(gradients.residual(), gradients.residual() + size, small)) continue;
         product.apply(x, y, row);
@@ -262,11 +266,8 @@ void WalkGraphs::summarise(Summary summary) {
     require(summary_.ends.empty(), "WalkGraphs: programmes may rely on the summary already.");
     require(summary.ends.size() == at(size()) + 1 &&
                 ascends(summary.ends, summary.weights.size()) &&
-                (summary.values.empty() || summary.values.size() == summary.weights.size()) &&
-                (summary.margins.empty() || summary.margins.size() == at(size())),
+                (summary.values.empty() || summary.values.size() == summary.weights.size()),
             "WalkGraphs: the summary must fit the graphs.");
-    for (const double margin : summary.margins)
-        require(margin > 0 && margin <= 1, "WalkGraphs: margins must lie between 0 and 1.");
     summary_ = std::move(summary);
 }
 
@@ -274,10 +275,9 @@ GeometricWalks::GeometricWalks(const WalkGraphs& left, const WalkGraphs& right)
     : PairJob(left.size(), right.size()), left_(left), right_(right) {
     for (const WalkGraphs* graphs : {&left, &right}) {
         const auto& known = graphs->summary();
-        require(known.margins.size() == static_cast<std::size_t>(graphs->size()) &&
-                    known.ends.size() == known.margins.size() + 1 &&
+        require(known.ends.size() == static_cast<std::size_t>(graphs->size()) + 1 &&
                     known.values.size() == known.weights.size(),
-                "GeometricWalks: the graphs must have spectra and margins.");
+                "GeometricWalks: the graphs must have spectra.");
     }
 }
 
@@ -287,11 +287,7 @@ double GeometricWalks::value(std::int64_t i, std::int64_t j, Scratch& scratch) c
         if (kind == Meeting::along_edges) return spectral(left_.summary(), i, right_.summary(), j);
         return kind == Meeting::at_nodes ? node_pairs(left_, i, right_, j) : 0.0;
     }
-    const double a = left_.summary().margins[static_cast<std::size_t>(i)];
-    const double b = right_.summary().margins[static_cast<std::size_t>(j)];
-    // 1 - sqrt((1 - a)(1 - b)), without cancellation.
-    const double least = (a + b - a * b) / (1 + std::sqrt((1 - a) * (1 - b)));
-    return geometric(Product(left_, i, right_, j), least, scratch);
+    return geometric(Product(left_, i, right_, j), scratch);
 }
 
 FiniteWalks::FiniteWalks(const WalkGraphs& left, const WalkGraphs& right, std::int64_t steps)

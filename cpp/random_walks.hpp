@@ -48,7 +48,6 @@ public:
     struct Summary {
         std::vector<std::int64_t> ends;
         std::vector<double> values, weights;
-        std::vector<double> margins;  // of every graph: 1 - rho of its product with itself, or less
     };
 
     explicit WalkGraphs(const FlatGraphs& flat);

@@ -225,9 +225,9 @@ def test_walks_in_a_path_of_alternating_labels(n):
     starts = np.array([[v % 2 == 0, v % 2 == 1] for v in range(n)], dtype=float)
     A = np.eye(n, k=1) + np.eye(n, k=-1)
     terms, walks = [], np.ones(n)
-    for length in range(220):
-        terms.append(0.2**length * np.square(walks @ starts).sum())
-        walks = A @ walks
-    assert RandomWalk(0.2, 5)([x])[0, 0] == pytest.approx(sum(terms[:6]), rel=1e-13)
-    assert RandomWalk(0.2, 6)([x])[0, 0] == pytest.approx(sum(terms[:7]), rel=1e-13)
-    assert RandomWalk(0.2)([x])[0, 0] == pytest.approx(sum(terms), rel=1e-12)  # 0.8**220 is left
+    for _ in range(2000):
+        terms.append(np.square(walks @ starts).sum())
+        walks = np.sqrt(0.245) * (A @ walks)
+    assert RandomWalk(0.245, 5)([x])[0, 0] == pytest.approx(sum(terms[:6]), rel=1e-13)
+    assert RandomWalk(0.245, 6)([x])[0, 0] == pytest.approx(sum(terms[:7]), rel=1e-13)
+    assert RandomWalk(0.245)([x])[0, 0] == pytest.approx(sum(terms), rel=1e-12)  # but 0.98**2000

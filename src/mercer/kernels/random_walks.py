@@ -74,12 +74,12 @@ class RandomWalk(PairKernel):
         graphs.mark_uniform(uniform)
         if self.steps is None:
             spectra, radii = _spectra(arrays, weights, uniform)
-            graphs.summarise(*spectra, _margins(self.decay, graphs, radii))
+            _check_convergence(self.decay, graphs, radii)
+            graphs.summarise(*spectra)
         else:
             walks = _walks(self, arrays, weights)
             ends = np.concatenate([[0], np.cumsum(uniform * np.int64(self.steps + 1))])
-            nothing = np.empty(0)
-            graphs.summarise(ends, nothing, walks[uniform].ravel(), nothing)
+            graphs.summarise(ends, np.empty(0), walks[uniform].ravel())
         return graphs
 
     def job(self, left: Any, right: Any) -> _native.PairJob:
@@ -191,11 +191,11 @@ def _merged(
     return owner[kept], moment[kept] / weight[kept], weight[kept]
 
 
-def _margins(decay: float, graphs: _native.WalkGraphs, radii: Array) -> Array:
-    """Return a lower bound of 1 - decay * rho for each graph, or refuse if the series diverges.
+def _check_convergence(decay: float, graphs: _native.WalkGraphs, radii: Array) -> None:
+    """Refuse graphs whose products with themselves have decay * rho >= 1.
 
-    rho is the spectral radius of the product of a graph with itself. That of two graphs is
-    sqrt(rho rho') at most, so that these decide for all pairs.
+    The spectral radius of two graphs' product is sqrt(rho rho') at most, so that these decide for
+    all pairs.
     """
     mixed = np.flatnonzero(np.isnan(radii))
     with np.errstate(over="ignore"):
@@ -205,7 +205,6 @@ def _margins(decay: float, graphs: _native.WalkGraphs, radii: Array) -> Array:
     if len(diverging):
         scale, graph = _largest_scale(graphs, radii, diverging.tolist())
         raise _divergence(decay, decay * scale, f"graph {graph}")
-    return margins
 
 
 def _proved(graphs: _native.WalkGraphs, chosen: Array, scale: float) -> Array:
