@@ -223,11 +223,19 @@ def test_walks_in_a_path_of_alternating_labels(n):
     """Where labels alternate, the first one says all: k sums the squares of the walks from each."""
     x = path(n, ["ab"[v % 2] for v in range(n)])
     starts = np.array([[v % 2 == 0, v % 2 == 1] for v in range(n)], dtype=float)
-    A = np.eye(n, k=1) + np.eye(n, k=-1)
-    terms, walks = [], np.ones(n)
-    for _ in range(2000):
-        terms.append(np.square(walks @ starts).sum())
-        walks = np.sqrt(0.245) * (A @ walks)
-    assert RandomWalk(0.245, 5)([x])[0, 0] == pytest.approx(sum(terms[:6]), rel=1e-13)
-    assert RandomWalk(0.245, 6)([x])[0, 0] == pytest.approx(sum(terms[:7]), rel=1e-13)
-    assert RandomWalk(0.245)([x])[0, 0] == pytest.approx(sum(terms), rel=1e-12)  # but 0.98**2000
+    values, vectors = np.linalg.eigh(np.eye(n, k=1) + np.eye(n, k=-1))
+    walks = (starts.T @ vectors) * vectors.sum(axis=0)  # from either label, by eigenvalue
+    decay = 0.2499  # of 1/4: walks through all of the path matter
+    wanted = sum(own @ (1 / (1 - decay * np.outer(values, values))) @ own for own in walks)
+    assert RandomWalk(decay)([x])[0, 0] == pytest.approx(wanted, rel=1e-11)
+    for steps in (5, 6):
+        powers = [decay**k * np.square(walks @ values**k).sum() for k in range(steps + 1)]
+        assert RandomWalk(decay, steps)([x])[0, 0] == pytest.approx(sum(powers), rel=1e-12)
+
+
+def test_eigenvalues_that_are_close_are_not_equal():
+    """Two edges side by side make four pairs of edges, each with a series of its own."""
+    weights = np.array([1.0, 1.000001])
+    x = Graph(4, [(0, 1), (2, 3)], edge_weights=weights)
+    wanted = (4 / (1 - 0.9999 * np.outer(weights, weights))).sum()
+    assert RandomWalk(0.9999)([x])[0, 0] == pytest.approx(wanted, rel=1e-11)
