@@ -124,10 +124,17 @@ def test_walks_beyond_all_numbers_are_refused():
         with pytest.raises(KernelError, match=r"more than a number can hold; got .* graph 1"):
             RandomWalk(1e10, steps=40)(points)
         assert np.isfinite(RandomWalk(1e10, steps=20)(points)).all()
-    huge = [Graph(2, [(0, 1)], labels, edge_weights=[1e300]) for labels in (None, list("ab"))]
-    for x in huge:
-        with pytest.raises(KernelError, match="decay must be at most 0 "):
-            RandomWalk(1.0)([x])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("labels", [None, list("aab")], ids=["plain", "labelled"])
+@pytest.mark.parametrize("decay", [1.0, 1e300])
+def test_weights_beyond_all_numbers_are_refused(labels, decay):
+    x = Graph(3, [(0, 1), (1, 2), (0, 2)], labels, edge_weights=[1e300, 1e300, 1.0])
+    with pytest.raises(KernelError, match="decay must be at most 0 "):
+        RandomWalk(decay)([x])
+    with pytest.raises(KernelError, match="more than a number can hold"):
+        RandomWalk(decay, steps=3)([x])
 
 
 def test_a_large_graph_of_two_labels():
@@ -152,8 +159,9 @@ def test_a_large_graph_of_two_labels():
         ((float("nan"),), InputError, "decay must be"),
         (("big",), InputTypeError, "decay must be"),
         ((True,), InputTypeError, "decay must be"),
-        ((0.1, -1), InputError, "steps must be a whole number at least 0; got -1"),
+        ((0.1, -1), InputError, "steps must be .* at most 1e.06; got -1"),
         ((0.1, 1.5), InputTypeError, "steps must be"),
+        ((0.1, 10**30), InputError, "steps must be .* at most 1e.06"),
         ((0.1, True), InputTypeError, "steps must be"),
     ],
 )

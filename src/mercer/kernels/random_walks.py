@@ -17,6 +17,8 @@ from .graph_arrays import GraphArrays, flatten
 from .objects import PairKernel
 
 _MARGIN = _native.WalkGraphs.LEAST_MARGIN  # from the bound: closer, k loses half of its digits
+_HUGE = float(np.finfo(np.float64).max)
+_LONGEST = 10**6  # steps for which a table of walks is kept
 _BATCH = 1 << 22  # entries of adjacency matrices decomposed at a time
 _EQUAL = 1e-14  # eigenvalues whose distance is so much of the largest are one
 _NOTHING = 1e-20  # of the nodes: the weight of an eigenvalue that no walk sees
@@ -44,7 +46,7 @@ class RandomWalk(PairKernel):
     def __post_init__(self) -> None:
         self._set(decay=checks.number("RandomWalk", "decay", self.decay, above=0))
         if self.steps is not None:
-            self._set(steps=checks.whole("RandomWalk", "steps", self.steps, least=0))
+            self._set(steps=checks.whole("RandomWalk", "steps", self.steps, least=0, most=_LONGEST))
 
     def pair(self, x: Any, y: Any) -> float:
         W = self.decay * product_graph(x, y)
@@ -61,7 +63,8 @@ class RandomWalk(PairKernel):
 
     def encode(self, items: Sequence[Any]) -> _native.WalkGraphs:
         arrays = flatten(items)
-        weights = math.sqrt(self.decay) * arrays.arc_weights  # then W has the decay in it
+        with np.errstate(over="ignore"):  # then W has the decay in it; what is beyond is refused
+            weights = np.minimum(math.sqrt(self.decay) * arrays.arc_weights, _HUGE)
         graphs = _native.WalkGraphs(
             arrays.node_ends,
             arrays.arc_ends,
