@@ -42,7 +42,7 @@ types: $(TOOLS) ## check types: mypy --strict
 	$(BIN)/mypy
 
 bench: $(READY) ## run every benchmark
-	$(PIP) install --quiet scikit-learn-intelex
+	$(PIP) install --quiet scikit-learn-intelex grakel
 	@set -e; for script in $(BENCHMARKS); do \
 	  echo "$$script"; $(BIN)/python $$script; \
 	done
@@ -61,7 +61,9 @@ harden: $(READY) ## run the core's tests under address and undefined-behaviour s
 	LD_PRELOAD="$(PRELOAD)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	  $(SANITIZE)/venv/bin/python -m pytest --capture=no tests/test_native.py tests/test_boundary.py tests/test_engine.py \
 	  tests/test_engine_process.py tests/test_sinks.py tests/test_box.py \
-	  tests/test_perceptron_core.py
+	  tests/test_perceptron_core.py tests/test_counted.py tests/test_strings_core.py \
+	  tests/test_strings.py tests/test_trees.py tests/test_graphs.py tests/test_random_walks.py \
+	  tests/test_series.py tests/test_images.py
 
 docs: $(READY) ## check that links resolve and the examples of the pages run
 	$(BIN)/python docs/check.py

@@ -3,7 +3,7 @@ The native core of mercer. Import mercer._native instead: it checks what it pass
 """
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, overload
+from typing import Annotated, Final, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -235,3 +235,129 @@ def add_meetings(left_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), 
     """
     Products, or minima, of the counts of common columns added to out; False if stopped.
     """
+
+def merge_tokens(ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], kept: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
+    """Put equal ids of each object together, in place; False if stopped."""
+
+def pack_tokens(ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], kept: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], packed_ids: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')], packed_values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    Copy the first `kept` tokens of every object to one place after another.
+    """
+
+def look_up(vocabulary: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
+    """The place of each id in the vocabulary, or -1; False if stopped."""
+
+class TokenSequences:
+    """Sequences of codes, one after another."""
+
+    def __init__(self, codes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def __len__(self) -> int: ...
+
+class Automata:
+    """The suffix automata of sequences of codes."""
+
+    def __init__(self, codes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], decay: float) -> None: ...
+
+    def __len__(self) -> int: ...
+
+class SubsequenceJob(PairJob):
+    """Common subsequences, by their span."""
+
+    def __init__(self, left: TokenSequences, right: TokenSequences, decay: float, weights: Sequence[float]) -> None: ...
+
+class SubstringJob(PairJob):
+    """Common substrings, by their length."""
+
+    def __init__(self, left: Automata, right: Automata) -> None: ...
+
+def hash_subtrees(ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], hashes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')], inner: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    For each node a hash of its subtree, and how many nodes there have children.
+    """
+
+class Forest:
+    """Trees, their nodes grouped by what they are compared by."""
+
+    def __init__(self, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], productions: bool) -> None: ...
+
+    def __len__(self) -> int: ...
+
+class SubsetTreeJob(PairJob):
+    def __init__(self, left: Forest, right: Forest, decay: float) -> None: ...
+
+class PartialTreeJob(PairJob):
+    def __init__(self, left: Forest, right: Forest, decay: float, depth_decay: float) -> None: ...
+
+class Tally:
+    """How often each id occurs in each of many objects."""
+
+    @property
+    def total(self) -> int:
+        """The number of different ids of all objects."""
+
+    def store(self, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], ids: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu')], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """Write the ids of each object, ascending, and their counts."""
+
+def count_paths(node_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], arc_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], neighbours: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], stop: Callable[[], bool] | None) -> Tally | None:
+    """
+    Shortest paths of each graph by the codes of their ends and their length; None if stopped.
+    """
+
+def count_graphlets(node_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], arc_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], neighbours: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: int, classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
+    """Connected induced subgraphs of each graph by class; False if stopped."""
+
+class WalkGraphs:
+    """Graphs sorted by labels, for walks in two at once."""
+
+    def __init__(self, node_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], arc_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], neighbours: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], node_codes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], arc_codes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    LEAST_MARGIN: Final[float] = ...
+    """(arg: object, /) -> float"""
+
+    def mark_uniform(self, out: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """Whether all nodes of a graph are alike, and all its edges."""
+
+    def margins(self, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """
+        1 - scale * rho of graphs multiplied with themselves, or less; -1 if not above 0.
+        """
+
+    def summarise(self, ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Keep the spectra of uniform graphs, or their numbers of walks."""
+
+class GeometricWalks(PairJob):
+    def __init__(self, left: WalkGraphs, right: WalkGraphs) -> None: ...
+
+class FiniteWalks(PairJob):
+    def __init__(self, left: WalkGraphs, right: WalkGraphs, steps: int) -> None: ...
+
+class SeriesSet:
+    """Series of one width, for their alignments."""
+
+    def __init__(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, gamma: float) -> None:
+        """
+        values: series after series, each coordinate by coordinate; ends: in moments, from 0.
+        """
+
+    def __len__(self) -> int: ...
+
+    @property
+    def width(self) -> int: ...
+
+    def measure(self, stop: Callable[[], bool] | None) -> bool:
+        """Compute k(x, x) of every series; False if `stop` said so."""
+
+    @property
+    def parts(self) -> list[float]:
+        """k(x, x) = parts 2**powers, once measured."""
+
+    @property
+    def powers(self) -> list[float]: ...
+
+class AlignmentJob(PairJob):
+    """All alignments of two series."""
+
+    def __init__(self, left: SeriesSet, right: SeriesSet, normalize: bool) -> None: ...
