@@ -27,6 +27,8 @@ from mercer.monitor import Monitor, Stopped
 TOKENS = ["a", "ab", "", "é", "😀", b"a", b"", 1, 2, -1, 2**70, 0.5, -0.0, float("inf"), None]
 TOKENS += [(), ("a",), ("a", "b"), (("a",), "b"), ("a", ("b",)), frozenset(), frozenset("ab")]
 TOKENS += [Decimal(-1), Decimal(-2), Decimal("0.1"), 0.1, Fraction(1, 3), 1 / 3, 2**70 + 1]
+TOKENS += [2**53, 2**53 + 1, 2**64 - 1, 2.0**64, 10**5000]
+TOKENS += [Decimal("1e400"), 10**400, Fraction(10**400, 3), Fraction(1, 10), 1 + 0j, 1j, 2j, 1 + 1j]
 TOKENS += ["\x00", "\x00\x00", "\ud800", (1, "a"), ("1", "a"), True + 1, 1e300]
 
 
@@ -43,6 +45,8 @@ def test_equal_numbers_of_different_types_have_one_code():
     assert len({token_code(x) for x in (1, 1.0, True, np.int8(1), np.float32(1), np.True_)}) == 1
     assert token_code(np.float64(0.5)) == token_code(0.5) == token_code(Decimal("0.5"))
     assert token_code(Decimal(2)) == token_code(2) == token_code(Fraction(4, 2))
+    for whole in (2**53 + 1, 2**63 - 1):  # more digits than a float has
+        assert token_code(np.int64(whole)) == token_code(np.uint64(whole)) == token_code(whole)
     assert token_code(np.str_("ab")) == token_code("ab")
     assert token_code(float("nan")) == token_code(np.nan)
 
@@ -56,8 +60,8 @@ def test_a_character_is_its_code_point_and_nothing_else_is_as_small():
 
 
 def test_codes_are_the_same_in_every_process():
-    text = "from mercer.kernels.codes import token_code as code\n"
-    text += "print(code('ab'), code((1, 'x', frozenset('qrs'))))"
+    text = "from mercer.kernels.codes import token_code as code\nfrom uuid import SafeUUID\n"
+    text += "print(code('ab'), code((1, 'x', frozenset('qrs'))), code(SafeUUID.safe))"
     found = {
         subprocess.run(
             [sys.executable, "-c", text],
@@ -70,12 +74,20 @@ def test_codes_are_the_same_in_every_process():
     assert len(found) == 1
 
 
-def test_other_hashable_objects_are_known_by_their_hash():
+def test_other_hashable_objects_are_told_apart_by_their_equality():
     @dataclass(frozen=True)
-    class Base:
-        letter: str
+    class Step:
+        letter: str | int
 
-    assert token_code(Base("a")) == token_code(Base("a")) != token_code(Base("b"))
+    @dataclass(frozen=True)
+    class Other:
+        letter: str | int
+
+    assert token_code(Step("a")) == token_code(Step("a")) != token_code(Step("b"))
+    assert hash(Step(-1)) == hash(Step(-2)) == hash(Other(-1))  # Python gives -1 and -2 one hash
+    codes = [token_code(step) for step in (Step(-1), Step(-2), Other(-1), Step(-2), Step(-1))]
+    assert len(set(codes)) == 3
+    assert codes[3:] == [codes[1], codes[0]]
 
 
 def test_mix_is_one_to_one_where_it_was_tried():

@@ -1,8 +1,9 @@
 """Numbers for tokens that depend on nothing but the token, so that no table has to be shared.
 
 A single character is its code point; anything else has a 64-bit hash of its content. Tokens that
-are equal in Python (1, 1.0 and True) have one code. Two different tokens share a code with
-probability 2**-63, so n different ones meet none of it but with probability n**2 / 2**64.
+are equal in Python (1, 1.0 and True) have one code, and so have all NaN. Two different tokens share
+a code with probability 2**-63, so n different ones meet none of it but with probability
+n**2 / 2**64.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import numbers
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import Enum
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -39,7 +42,7 @@ def _content(token: Any) -> bytes:
         return b"s" + token.encode("utf-8", "surrogatepass")
     if isinstance(token, bytes):
         return b"b" + token
-    if isinstance(token, numbers.Real | Decimal | np.bool_):
+    if isinstance(token, numbers.Complex | Decimal | np.bool_):
         return _number(token)
     if isinstance(token, tuple):
         parts = [_content(part) for part in token]
@@ -48,17 +51,40 @@ def _content(token: Any) -> bytes:
         return b"f" + b"".join(
             sorted(_hash(_content(part)).to_bytes(8, "little") for part in token)
         )
-    # Anything else is known by its own hash, which is the same for equal tokens of one process.
-    return f"h{type(token).__qualname__}:{hash(token)}".encode()
+    if isinstance(token, Enum) and type(token).__hash__ is Enum.__hash__:
+        return f"e{type(token).__module__}.{type(token).__qualname__}.{token.name}".encode()
+    return _other(token)
 
 
 def _number(token: Any) -> bytes:
     """Return bytes for the value of a number, whatever its type."""
-    value = token if isinstance(token, int) else float(token)
-    if value != token and value == value:  # more digits than a float has
-        return f"d{token}".encode()
-    whole = isinstance(value, int) or value.is_integer()
-    return f"n{int(value) if whole else value!r}".encode()
+    if isinstance(token, numbers.Integral | np.bool_):
+        return f"n{int(token):x}".encode()
+    if isinstance(token, numbers.Complex) and not isinstance(token, numbers.Real):
+        imaginary = b"" if token.imag == 0 else b"+i" + _number(token.imag)
+        return _number(token.real) + imaginary
+    try:
+        top, bottom = token.as_integer_ratio()
+    except (AttributeError, OverflowError, ValueError):  # infinite or NaN
+        return f"n{float(token)!r}".encode()
+    return f"n{top:x}{'' if bottom == 1 else f'/{bottom:x}'}".encode()
+
+
+_others: dict[int, list[Any]] = {}  # tokens of other types by their own hash
+_one_at_a_time = Lock()
+
+
+def _other(token: Any) -> bytes:
+    """Return bytes for a token of any other type, which only its equality tells from others.
+
+    Its own hash may be that of other tokens too (those of -1 and -2 are the same), so tokens that
+    share one are numbered as they come. A hash that Python makes from strings is of one process.
+    """
+    with _one_at_a_time:
+        alike = _others.setdefault(hash(token), [])
+        if token not in alike:
+            alike.append(token)
+        return f"h{hash(token)}.{alike.index(token)}".encode()
 
 
 def token_codes(tokens: Iterable[Hashable], known: dict[Hashable, int] | None = None) -> Array:
