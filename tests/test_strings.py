@@ -231,6 +231,11 @@ def test_an_alphabet_is_a_value():
         assert parse(repr(Mismatch(1, 0, text))) == Mismatch(1, 0, text)
 
 
+def test_an_alphabet_of_one_token_has_no_neighbours():
+    kernel = Mismatch(64, 64, "A")  # and 2**64 choices of places, none of which is gone through
+    assert_array_equal(kernel(["A" * 66, "A" * 64, "A"]), [[9, 3, 0], [3, 1, 0], [0, 0, 0]])
+
+
 @pytest.mark.parametrize(
     "alphabet", ["", (), 4, None, ("a", 1.5), ("a", True), {"a", "b"}], ids=str
 )

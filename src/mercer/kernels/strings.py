@@ -294,7 +294,7 @@ class _Neighbours(CountKernel):
     def _near(self, words: Array, ids: Array, hashes: Array) -> Array:
         """Return the ids of all neighbours of each word, a row of places in the alphabet."""
         size, found = len(self.alphabet), []
-        for changed in range(self.m + 1):
+        for changed in range(self.m + 1 if size > 1 else 1):  # no other token, no neighbour
             for choice in combinations(range(self.k), changed):
                 for shifts in product(range(1, size), repeat=changed):
                     near = ids.copy()
