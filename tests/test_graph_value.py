@@ -4,6 +4,7 @@ import copy
 import pickle
 
 import numpy as np
+import pandas
 import pytest
 import scipy.sparse
 
@@ -141,8 +142,15 @@ def test_labels_of_any_kind():
 # --- what is refused --------------------------------------------------------------------------
 
 REFUSED = {
-    "negative": (InputError, (-1, []), {}, "n_nodes must be a whole number at least 0; got -1"),
-    "half": (InputTypeError, (1.5, []), {}, "n_nodes must be a whole number at least 0; got 1.5"),
+    "too many nodes": (InputError, (10**30, []), {}, "n_nodes must be .* at most 1e.09; got 1000"),
+    "sparse": (InputTypeError, (2, scipy.sparse.eye(2)), {}, "sparse matrix. .*from_adjacency"),
+    "negative": (InputError, (-1, []), {}, "n_nodes must be a whole number at least 0 .*; got -1"),
+    "half": (
+        InputTypeError,
+        (1.5, []),
+        {},
+        "n_nodes must be a whole number at least 0 .*; got 1.5",
+    ),
     "no pairs": (
         InputTypeError,
         (3, [0, 1, 2]),
@@ -190,6 +198,7 @@ REFUSED = {
     "one label": (InputTypeError, (1, []), {"node_labels": 7}, "in order; got int"),
     "none": (InputTypeError, (2, []), {"node_labels": ["a", None]}, "got None at index 1"),
     "nan": (InputTypeError, (2, []), {"node_labels": [1.0, np.nan]}, "got nan at index 1"),
+    "unknown": (InputTypeError, (1, []), {"node_labels": [pandas.NA]}, "got <NA> at index 0"),
     "list": (InputTypeError, (1, []), {"node_labels": [[1]]}, r"got \[1\] at index 0"),
     "deep list": (
         InputTypeError,
@@ -259,19 +268,20 @@ def test_empty_adjacency():
     [
         ([[0, 1], [0, 0]], r"must be symmetric; got 1 at \(0, 1\) and 0 at \(1, 0\)"),
         ([[0, 0, 2], [0, 0, 0], [3, 0, 0]], r"got 2 at \(0, 2\) and 3 at \(2, 0\)"),
-        ([[0, -1], [-1, 0]], r"0 or positive; got -1 at \(0, 1\)"),
-        ([[0, np.inf], [np.inf, 0]], r"0 or positive; got inf at \(0, 1\)"),
-        ([[np.nan, 0], [0, 0]], r"symmetric; got nan at \(0, 0\)"),
+        ([[0, -1], [-1, 0]], r"0 or positive, and finite; got -1 at \(0, 1\)"),
+        ([[0, np.inf], [np.inf, 0]], r"0 or positive, and finite; got inf at \(0, 1\)"),
+        ([[np.nan, 0], [0, 0]], r"0 or positive, and finite; got nan at \(0, 0\)"),
         ([[0, 1]], r"must be square, of numbers; got int64 of shape \(1, 2\)"),
         ([0, 1], r"must be square, of numbers; got int64 of shape \(2,\)"),
         ([["a"]], r"must be square, of numbers; got <U1"),
         ([[1j]], "must be square, of numbers; got complex"),
+        ([[0, 1], [1]], "must be square, of numbers; got rows of different lengths"),
     ],
-    ids=range(9),
+    ids=range(10),
 )
 def test_bad_adjacency(matrix, message):
     with pytest.raises(InputError, match=message):
-        Graph.from_adjacency(np.array(matrix))
+        Graph.from_adjacency(matrix)
 
 
 # --- networkx ---------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse
 
 from .. import checks
 from ..checks import Array, InputError, InputTypeError, sentence
@@ -14,6 +15,7 @@ from .graph_files import tu_graphs
 from .graph_sources import parts_of_adjacency, parts_of_networkx
 
 _PARTS = ("n_nodes", "edges", "node_labels", "edge_labels", "node_attributes", "edge_weights")
+MOST_NODES = 10**9  # the core numbers them with 32 bits
 
 
 class Graph:
@@ -45,7 +47,7 @@ class Graph:
         node_attributes: Any = None,
         edge_weights: Any = None,
     ) -> None:
-        count = checks.whole("Graph", "n_nodes", n_nodes, least=0)
+        count = checks.whole("Graph", "n_nodes", n_nodes, least=0, most=MOST_NODES)
         pairs, order = _edges(edges, count)
         named = _labels("edge_labels", edge_labels, len(pairs))
         content = (
@@ -172,6 +174,9 @@ def _pairs(given: Any) -> Array:
     """Return edges as an array of two columns of whole numbers."""
     must = "edges must be pairs of node numbers, shape (m, 2)"
     if not isinstance(given, np.ndarray):
+        if scipy.sparse.issparse(given):
+            hint = "Read an adjacency matrix with Graph.from_adjacency."
+            raise InputTypeError(sentence("Graph", must, "a sparse matrix", hint))
         if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
             raise InputTypeError(sentence("Graph", must, checks.show(given)))
         given = list(given)
@@ -200,19 +205,19 @@ def _labels(name: str, given: Any, count: int) -> tuple[Hashable, ...] | None:
     if len(found) != count:
         raise InputError(sentence("Graph", f"{name} must have {count} labels", len(found)))
     for index, label in enumerate(found):
-        # Not-a-number is not equal to itself: no two of them would ever be the same label.
-        if label is None or not _is_hashable(label) or label != label:
+        if label is None or not _is_comparable(label):
             must = f"{name} must be hashable, not None and not NaN"
             raise InputTypeError(sentence("Graph", must, f"{checks.show(label)} at index {index}"))
     return found
 
 
-def _is_hashable(label: Any) -> bool:
+def _is_comparable(label: Any) -> bool:
+    """Return whether a label has a hash and equals itself, as not-a-number does not."""
     try:
         hash(label)
-    except TypeError:  # a tuple may hold a list: only trying tells
+        return bool(label == label)
+    except TypeError:  # a tuple may hold a list, and pandas.NA equals it cannot say what
         return False
-    return True
 
 
 def _attributes(given: Any, count: int) -> Array | None:

@@ -65,25 +65,33 @@ def _values(kind: str, items: list[tuple[Any, Mapping[str, Any]]], name: str) ->
 
 def parts_of_adjacency(matrix: Any) -> tuple[int, Array, Array | None]:
     """Return the number of nodes, the edges and, if not all are 1, their weights."""
-    who = "Graph.from_adjacency"
-    dense = matrix if scipy.sparse.issparse(matrix) else np.asarray(matrix)
-    if dense.ndim != 2 or dense.shape[0] != dense.shape[1] or dense.dtype.kind not in "biuf":
-        must = "matrix must be square, of numbers"
-        raise InputTypeError(sentence(who, must, f"{dense.dtype} of shape {dense.shape}"))
-    entries = scipy.sparse.csr_array(dense, dtype=np.float64, copy=True)  # to be changed here
-    entries.sum_duplicates()
-    entries.eliminate_zeros()
+    entries = _entries(matrix)
     wrong = scipy.sparse.coo_array(entries != entries.T)
     if wrong.nnz:
         i, j = min(zip(wrong.row.tolist(), wrong.col.tolist(), strict=True))
         got = f"{entries[i, j]:g} at ({i}, {j}) and {entries[j, i]:g} at ({j}, {i})"
         hint = "Graphs are undirected: use (A + A.T) / 2, or max(A, A.T)."
-        raise InputError(sentence(who, "matrix must be symmetric", got, hint))
+        raise InputError(sentence("Graph.from_adjacency", "matrix must be symmetric", got, hint))
     upper = scipy.sparse.coo_array(scipy.sparse.triu(entries))
     edges = np.column_stack([upper.row, upper.col]).astype(np.int64)
-    bad = np.flatnonzero(~(np.isfinite(upper.data) & (upper.data > 0)))
+    return entries.shape[0], edges, upper.data if (upper.data != 1.0).any() else None
+
+
+def _entries(matrix: Any) -> Any:
+    """Return a copy of what is not 0 in a square matrix, checked to be positive."""
+    who, must = "Graph.from_adjacency", "matrix must be square, of numbers"
+    try:
+        found = matrix if scipy.sparse.issparse(matrix) else np.asarray(matrix)
+    except ValueError:
+        raise InputTypeError(sentence(who, must, "rows of different lengths")) from None
+    if found.ndim != 2 or found.shape[0] != found.shape[1] or found.dtype.kind not in "biuf":
+        raise InputTypeError(sentence(who, must, f"{found.dtype} of shape {found.shape}"))
+    entries = scipy.sparse.csr_array(found, dtype=np.float64, copy=True)
+    entries.sum_duplicates()
+    entries.eliminate_zeros()
+    bad = np.flatnonzero(~(np.isfinite(entries.data) & (entries.data > 0)))
     if len(bad):
-        i, j = edges[bad[0]].tolist()
-        must = "entries must be 0 or positive"
-        raise InputError(sentence(who, must, f"{upper.data[bad[0]]:g} at ({i}, {j})"))
-    return dense.shape[0], edges, upper.data if (upper.data != 1.0).any() else None
+        i = int(np.searchsorted(entries.indptr, bad[0], side="right")) - 1
+        got = f"{entries.data[bad[0]]:g} at ({i}, {entries.indices[bad[0]]})"
+        raise InputError(sentence(who, "entries must be 0 or positive, and finite", got))
+    return entries
