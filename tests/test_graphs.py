@@ -181,6 +181,13 @@ def test_mercer_blocks_features_and_normalised_diagonal(kernel, count, items):
         assert kernel.overlap
 
 
+def test_the_definition_does_not_take_twice_as_long_for_each_round():
+    """Nested labels that are equal must not be compared all the way down: 2**60 comparisons."""
+    kernel, items = WeisfeilerLehman(60), [cycle(5), cycle(5), path(4), path(4)]
+    np.testing.assert_array_equal(kernel.formula(items), kernel(items))
+    assert sum(kernel.counts(path(4)).values()) == 4 * 61
+
+
 @pytest.mark.parametrize("rounds", [1, 4])
 def test_a_hash_stands_for_one_structure(rounds):
     """Over many graphs there are as many ids as different nested labels."""

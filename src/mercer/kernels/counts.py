@@ -76,7 +76,10 @@ class CountKernel(Kernel, abstract=True):
         """Return n_t(x) of every token t that x has."""
 
     def pair(self, x: Any, y: Any) -> float:
-        mine, theirs = self.counts(x), self.counts(y)
+        return self.common(self.counts(x), self.counts(y))
+
+    def common(self, mine: Mapping[Hashable, float], theirs: Mapping[Hashable, float]) -> float:
+        """Return k of two objects from their counts."""
         common = [(n, theirs[token]) for token, n in mine.items() if token in theirs]
         return float(sum(min(m, n) if self.overlap else m * n for m, n in common))
 
@@ -93,12 +96,16 @@ class CountKernel(Kernel, abstract=True):
             ends.append(len(ids))
         return Table.of(np.array(ends), np.array(ids, dtype=np.uint64), np.array(values))
 
+    def check_sides(self, left: Input, right: Input) -> None:
+        """Refuse two collections whose tokens can only differ; a subclass knows when."""
+
     def table(self, points: Input) -> Table:
         """Return the counts of all points, made once and kept with them."""
         found: Table = points.once(("table", self), lambda: self.tabulate(points.raw))
         return found
 
     def matched(self, left: Input, right: Input) -> Array:
+        self.check_sides(left, right)
         mine, theirs = self.table(left), self.table(right)
         if left is right:
             own = mine.values if self.overlap else mine.values**2
