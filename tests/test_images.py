@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as st_numpy
 
 from mercer import KernelRidgeClassifier
 from mercer.checks import InputError, InputTypeError
+from mercer.inputs import VECTOR_SETS, as_input
 from mercer.kernels import Intersection, PyramidMatch, SpatialPyramid, images, parse
 
 SEED = np.random.default_rng(7)
@@ -262,6 +263,22 @@ def test_many_objects_are_counted_in_portions(monkeypatch):
         monkeypatch.setattr(images, "_TOKENS", tokens)
         np.testing.assert_array_equal(SpatialPyramid(2)(pile), wanted[0])
         np.testing.assert_array_equal(PyramidMatch(3)(sets), wanted[1])
+
+
+def test_vectors_of_two_collections_must_have_one_width():
+    kernel, wide, narrow = PyramidMatch(2), [np.zeros((2, 3)), np.ones((1, 3))], [column(1)]
+    said = "vectors of X and of Y must have as many numbers; got 3 and 1"
+    for evaluate in (kernel, kernel.formula, kernel.normalized() + 1):
+        with pytest.raises(InputError, match=said):
+            evaluate(wide, narrow)
+        assert evaluate(wide, []).shape == (2, 0)
+    with pytest.raises(InputError, match=said):
+        kernel.pair(wide[0], narrow[0])
+    with pytest.raises(InputError, match=said):
+        kernel.matched(as_input(wide[:1], VECTOR_SETS), as_input(narrow, VECTOR_SETS))
+    model = KernelRidgeClassifier(kernel=kernel).fit(narrow * 2, [0, 1])
+    with pytest.raises(InputError, match="got 3 and 1"):
+        model.predict(wide)
 
 
 def test_tokens_differ_where_places_do():

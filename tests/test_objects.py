@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import oracles
 import pandas as pd
+import polars
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.calibration import CalibratedClassifierCV
@@ -31,6 +32,7 @@ from mercer.kernels import (
     PartialTree,
     PyramidMatch,
     RandomWalk,
+    SetIntersection,
     ShortestPath,
     SpatialPyramid,
     Spectrum,
@@ -274,6 +276,60 @@ def test_what_is_no_object_is_named_with_its_index(kind):
         model.predict([objects[0], None])
     with pytest.raises((InputTypeError, TypeError), match="must be"):
         model.predict("one string" if kind != "strings" else 3)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "single"),
+    [
+        (SetIntersection(), {1, 2}),
+        (Spectrum(1), [1, 2]),
+        (SubsetTree(), Tree.parse("(S a)")),
+        (WeisfeilerLehman(), Graph(2, [(0, 1)])),
+        (GlobalAlignment(1.0), [1.0, 2.0]),
+        (GlobalAlignment(1.0), np.zeros(3)),
+        (PyramidMatch(1), [[1, 2], [3, 4]]),
+        (PyramidMatch(1), np.zeros((2, 3))),
+        (SpatialPyramid(1), np.zeros((2, 3), int)),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_single_object_belongs_into_a_list(kernel, single):
+    with pytest.raises(InputTypeError, match="Put a single one into a list"):
+        kernel(single)
+    assert kernel([single]).shape == (1, 1)
+
+
+def test_the_advice_fits_what_was_given():
+    with pytest.raises(InputTypeError, match=r"index 1\. Drop it, or replace it by an empty one"):
+        Spectrum(1)(["a", float("nan")])
+    with pytest.raises(InputTypeError, match=r"index 1\. Make it one: text\.split"):
+        Spectrum(1)(["a", 5])
+    with pytest.raises(InputTypeError, match=r"index 0\. Make it one with set"):
+        SetIntersection()(["abc"])
+    with pytest.raises(InputTypeError, match=r"index 0. .* an empty one is np.zeros\(\(0, d\)\)"):
+        PyramidMatch(1)([[], np.zeros((2, 2))])
+
+
+@pytest.mark.parametrize("library", [pd, polars], ids=["pandas", "polars"])
+def test_columns_and_frames_are_series_vectors_and_tokens(library):
+    series = [np.array([1.0, 2.0, 4.0]), np.array([1.0, 3.0])]
+    kernel = GlobalAlignment(0.5)
+    assert_array_equal(kernel([library.Series(one) for one in series]), kernel(series))
+    sets = [np.array([[1, 2], [3, 4]]), np.array([[1, 2]])]
+    for kernel in (GlobalAlignment(0.5), PyramidMatch(2), SpatialPyramid(1)):
+        frames = [library.DataFrame({"a": one[:, 0], "b": one[:, 1]}) for one in sets]
+        assert_array_equal(kernel(frames), kernel(sets))
+    words = [["to", "be"], ["be"]]
+    assert_array_equal(Spectrum(1)([library.Series(one) for one in words]), Spectrum(1)(words))
+    with pytest.raises(InputTypeError, match="at index 0"):
+        GlobalAlignment(0.5)([library.Series(["a", "b"])])
+
+
+def test_numbers_that_no_double_holds_are_refused():
+    if np.finfo(np.longdouble).max > np.finfo(np.float64).max:
+        with pytest.raises(InputTypeError, match="finite numbers"):
+            GlobalAlignment(1.0)([np.array([np.finfo(np.longdouble).max])])
+    assert GlobalAlignment(1.0)([np.zeros(3, np.longdouble)]) == 1.0
 
 
 def test_the_oracles_do_not_import_what_they_judge():

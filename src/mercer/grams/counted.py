@@ -41,6 +41,7 @@ def object_block(kernel: Kernel, left: View, right: View, monitor: Monitor) -> A
     if isinstance(kernel, PairKernel):
         return _pairs(kernel, left, right, monitor)
     assert isinstance(kernel, CountKernel)
+    kernel.check_sides(left.side.points, right.side.points)
     rows = [view.cut(_counts(kernel, view)) for view in (left, right)]
     return meetings(*rows, same=left.same_rows(right), monitor=monitor, minimum=kernel.overlap)
 

@@ -11,7 +11,7 @@ import scipy.sparse
 from .. import checks
 from ..checks import Array, InputError, InputTypeError, sentence
 from .blocks import RowBlocks
-from .items import OBJECT_DOMAINS, checked_items
+from .items import OBJECT_DOMAINS, SINGLE, checked_items, is_single
 from .kinds import (
     ANY,
     FRAME,
@@ -120,7 +120,9 @@ def _from_frame(X: Any, domain: frozenset[str], who: str) -> Input:
     elif hasattr(X, "__array__"):
         return _from_array(np.asarray(X), domain, who)
     must = f"X must be {domain_text(domain)}"
-    hint = 'Choose columns with .on("column").' if isinstance(native, narwhals.DataFrame) else ""
+    hint = SINGLE if is_single(X, domain) else ""
+    if isinstance(native, narwhals.DataFrame):
+        hint = 'Choose columns with .on("column").'
     raise InputTypeError(sentence(who, must, type(X).__name__, hint))
 
 
@@ -154,7 +156,9 @@ def _matrix(X: Any, domain: frozenset[str], who: str) -> Matrix:
         got = (
             f"a {'sparse matrix' if scipy.sparse.issparse(X) else f'{X.ndim}-D array'} of {X.dtype}"
         )
-        hint = 'Put the numbers into a data frame, or drop .on("name").' if domain & FRAME else ""
+        hint = SINGLE if is_single(X, domain) else ""
+        if domain & FRAME:
+            hint = 'Put the numbers into a data frame, or drop .on("name").'
         raise InputTypeError(sentence(who, must, got, hint))
     if X.dtype.kind == "c":
         raise InputTypeError(sentence(who, "X must be real. Complex data not supported", X.dtype))

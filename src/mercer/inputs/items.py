@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,20 @@ from .tree import Tree
 
 
 def _sequence(item: Any) -> Any:
-    if isinstance(item, np.ndarray) and item.ndim == 1:
-        return item.tolist()
     if isinstance(item, str | bytes):
         return item
-    tokens = isinstance(item, list | tuple) and all(isinstance(one, Hashable) for one in item)
-    return item if tokens else None
+    item = _unwrapped(item)
+    if isinstance(item, np.ndarray) and item.ndim == 1:
+        item = item.tolist()
+    return item if isinstance(item, list | tuple) and _is_hashable(tuple(item)) else None
+
+
+def _is_hashable(item: Any) -> bool:
+    try:
+        hash(item)
+    except TypeError:  # as of a tuple with a list in it
+        return False
+    return True
 
 
 def _series(item: Any) -> Any:
@@ -40,9 +48,18 @@ def _numbers(item: Any, kinds: str, dimensions: tuple[int, ...]) -> Any:
             item = np.array(item)
         except ValueError:  # rows of different lengths
             return None
+    item = _unwrapped(item)
+    if isinstance(item, np.ndarray) and item.dtype == np.longdouble:
+        with np.errstate(over="ignore"):  # kernels compute in double precision, at most
+            item = item.astype(np.float64)
     plain = isinstance(item, np.ndarray) and item.dtype.kind in kinds
     fits = plain and item.ndim in dimensions and bool(np.isfinite(item).all())
     return item if fits else None
+
+
+def _unwrapped(item: Any) -> Any:
+    """Return what has an array inside, such as a column or a frame of pandas, as that array."""
+    return np.asarray(item) if hasattr(item, "__array__") else item
 
 
 def _instance(*kinds: type) -> Callable[[Any], Any]:
@@ -55,9 +72,13 @@ _KINDS: dict[str, tuple[str, Callable[[Any], Any], str]] = {
     "sets": (
         "a set or frozenset of hashable items",
         _instance(set, frozenset),
-        "",
+        "Make it one with set(item).",
     ),
-    "sequences": ("a string, or a list or tuple of hashable tokens", _sequence, ""),
+    "sequences": (
+        "a string, or a list or tuple of hashable tokens",
+        _sequence,
+        "Make it one: text.split() gives words; tokens are strings, numbers or tuples.",
+    ),
     "trees": (
         "a Tree",
         _instance(Tree),
@@ -76,7 +97,8 @@ _KINDS: dict[str, tuple[str, Callable[[Any], Any], str]] = {
     "vector sets": (
         "a 2-D array of finite numbers, one row a vector",
         _vectors,
-        "Make it one with np.asarray, and drop rows with something missing.",
+        "Make it one with np.asarray, and drop rows with something missing; "
+        "an empty one is np.zeros((0, d)).",
     ),
     "word maps": (
         "a 2-D array of whole numbers, the visual word at each place",
@@ -85,6 +107,7 @@ _KINDS: dict[str, tuple[str, Callable[[Any], Any], str]] = {
     ),
 }
 
+SINGLE = "Put a single one into a list."
 OBJECT_DOMAINS = frozenset(_KINDS) | {"objects"}
 
 
@@ -97,11 +120,20 @@ def checked_items(who: str, values: Iterable[Any], domain: frozenset[str]) -> li
         if taken is None:
             must = " or ".join(text for text, _, _ in wanted) or "an object"
             got = f"{show(item)} ({type(item).__name__}) at index {index}"
-            hints = "" if item is None else " ".join(hint for _, _, hint in wanted if hint)
-            advice = hints or "Drop it, or replace it by an empty one."
+            advice = " ".join(hint for _, _, hint in wanted)
+            if item is None or (isinstance(item, float) and item != item):
+                advice = "Drop it, or replace it by an empty one."
+            elif index == 0 and is_single(values, domain):
+                advice = SINGLE
             raise InputTypeError(sentence(who, f"every item must be {must}", got, advice))
         found.append(taken)
     return found
+
+
+def is_single(X: Any, domain: frozenset[str]) -> bool:
+    """Return whether X is one object of the domain instead of a collection of them."""
+    kinds = [kind for word, kind in _KINDS.items() if word in domain]
+    return _first(X, kinds) is not None
 
 
 def _first(item: Any, kinds: Iterable[tuple[str, Callable[[Any], Any], str]]) -> Any:

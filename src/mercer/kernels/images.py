@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import checks
 from ..checks import Array, InputError, sentence
-from ..inputs import VECTOR_SETS, WORD_MAPS
+from ..inputs import VECTOR_SETS, WORD_MAPS, Input
 from .codes import mix
 from .counts import CountKernel, Table
 
@@ -112,6 +112,14 @@ class PyramidMatch(CountKernel):
         """Return how much one vector counts on a level."""
         return 2.0 ** -min(level + 1, self.levels)
 
+    def check_sides(self, left: Input, right: Input) -> None:
+        if len(left) and len(right):
+            _check_widths(left.raw[0], right.raw[0])
+
+    def pair(self, x: Any, y: Any) -> float:
+        _check_widths(x, y)
+        return super().pair(x, y)
+
     def counts(self, x: Any) -> Mapping[Hashable, float]:
         self._check([x])
         found: dict[Hashable, float] = {}
@@ -147,6 +155,13 @@ class PyramidMatch(CountKernel):
                 must = "a number must be less than 1.8e308 bins from 0"
                 got = f"{most:g} at index {index}, with side {self.side:g}"
                 raise InputError(sentence("PyramidMatch", must, got, "Take a larger side."))
+
+
+def _check_widths(x: Array, y: Array) -> None:
+    if x.shape[1] != y.shape[1]:
+        got = f"{x.shape[1]} and {y.shape[1]}"
+        must = "vectors of X and of Y must have as many numbers"
+        raise InputError(sentence("PyramidMatch", must, got))
 
 
 def _bin_ids(bins: Array, level: int) -> Array:
