@@ -229,6 +229,15 @@ def test_a_state_that_seems_lost_may_be_the_only_one():
     np.testing.assert_allclose(found[:2], [-0.5, 0.5], atol=1e-10)
 
 
+def test_the_smallest_probabilities_keep_their_ratio():
+    """Half of 607 and of 1417 times the smallest number is no multiple of it."""
+    least = np.nextafter(0.0, 1.0)
+    emission = [[1.0, 607 * least], [1.0, 1417 * least]]
+    found = Fisher(([0.5, 0.5], np.full((2, 2), 0.5), emission), "identity").features([[1]])[0]
+    share = 607 / (607 + 1417)
+    np.testing.assert_allclose(found[:2], [share - 0.5, 0.5 - share], rtol=1e-12)
+
+
 def test_tokens_may_be_of_any_kind():
     chain = samples.chain(2, 2)
     wanted = Fisher(chain)([[0, 1, 1], [1], []])

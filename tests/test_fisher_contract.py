@@ -14,6 +14,7 @@ from mercer.inputs import Matrix, Objects, as_input
 from mercer.kernels import Fisher, from_spec, parse
 
 ONE = ("mixture", [1.0], [[0.0]], [[1.0]])
+FAR = ("mixture", [1.0], [[0.0, -1e308]], [[[2.0, 1.0], [1.0, 2.0]]])
 COIN = ([1.0], [[1.0]], [[0.5, 0.5]])
 ROWS = samples.rows(12)
 SETS = samples.vector_sets()
@@ -125,6 +126,9 @@ def test_bad_models(arguments, message):
         (Fisher(ONE), [np.ones((2, 1)), [[1.0], []]], "2-D array of finite numbers.*at index 1"),
         (Fisher(ONE), [np.full((2, 1), np.nan)], "2-D array of finite numbers"),
         (Fisher(ONE), [[np.nan]], "NaN in row 0, column 0"),
+        (Fisher(ONE), [[0.0], [1e155]], "nearer to the means .* further away at index 1"),
+        (Fisher(ONE), [[[0.0]], [[0.0], [-1.7e308]]], "further away at index 1"),
+        (Fisher(FAR), [[1.0, 1.7e308]], "further away at index 0"),
         (Fisher(ONE), ["ab"], "Fisher: "),
         (Fisher(COIN, symbols="ab"), ["ab", "", "aabcc"], "'c' at position 3 of the sequence at"),
         (Fisher(COIN), [[0, 1], [1, 2]], "got 2 at position 1 of the sequence at index 1"),
@@ -137,7 +141,7 @@ def test_bad_models(arguments, message):
             "probability above 0 under the model; got 0 for the sequence at index 2",
         ),
     ],
-    ids=range(12),
+    ids=range(15),
 )
 def test_bad_points(kernel, X, message):
     with pytest.raises(InputError, match=message):

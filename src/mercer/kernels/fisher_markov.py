@@ -15,6 +15,7 @@ from .fisher_arrays import WHO, nested, over_root, probabilities
 
 AT_ONCE = 1 << 21  # numbers of all steps of the sequences that are gone through together
 LOWEST = -(1 << 60)  # the exponent of 0
+SMALL = 1e-300  # sums below it lack digits, since the smallest numbers have few
 GONE = 1100  # powers of 2 between two numbers of which the smaller does not count
 
 Counts = tuple[Array, Array, Array]
@@ -149,7 +150,7 @@ class Chain:
                 ahead[t, :n] = _quotient(likely[t, :n] * backward[t, :n], scale[t, :n])
             # What counts is forward * backward: where the one was too small for a number, and yet
             # counts, the other is too large for one.
-            doubtful = (scale == 0).any(axis=0) | ~np.isfinite(backward).all(axis=(0, 2))
+            doubtful = np.any(scale < SMALL, axis=0) | ~np.isfinite(backward).all(axis=(0, 2))
             visits = forward * backward
             moves = forward[:-1].transpose(1, 2, 0) @ ahead[1:].transpose(1, 0, 2)
             moves *= self.transition

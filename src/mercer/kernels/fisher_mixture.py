@@ -109,8 +109,11 @@ class Mixture:
             sums = values if len(first) == len(values) else np.add.reduceat(values, first)
             result[points, column : column + values.shape[1]] += sums
 
-        whitened = list(self._whitened(vectors))
-        shares = self._shares(whitened)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too far is refused
+            whitened = list(self._whitened(vectors))
+            squares = np.stack([np.einsum("ij,ij->i", z, z) for z in whitened], axis=1)
+        _check_near(squares, owners)
+        shares = self._shares(squares)
         root = np.sqrt(self.weights)
         add(0, (shares - self.weights) / root)
         K, D = self.means.shape
@@ -123,15 +126,15 @@ class Mixture:
         for mean, root in zip(self.means, self.roots, strict=True):
             moved = vectors - mean
             if self._full:
-                yield scipy.linalg.solve_triangular(root, moved.T, lower=True).T
+                yield scipy.linalg.solve_triangular(root, moved.T, lower=True, check_finite=False).T
             else:
                 yield moved / root
 
-    def _shares(self, whitened: list[Array]) -> Array:
-        """Return the probability that each component made each vector."""
+    def _shares(self, squares: Array) -> Array:
+        """Return the probability that each component made each vector, from z'z."""
         roots = np.diagonal(self.roots, axis1=1, axis2=2) if self._full else self.roots
         constant = np.log(self.weights) - np.log(roots).sum(axis=1)
-        logs = np.stack([-0.5 * np.einsum("ij,ij->i", z, z) for z in whitened], axis=1) + constant
+        logs = constant - 0.5 * squares
         shares = np.exp(logs - logs.max(axis=1, keepdims=True))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
@@ -173,6 +176,14 @@ class Mixture:
         by_root = np.einsum("kba,nkbc->nkac", inverse, moments)
         packed = np.concatenate([by_root[..., own, own], by_root[..., i, j]], axis=-1)
         return np.einsum("kba,nkb->nka", inverse, by_mean), packed
+
+
+def _check_near(squares: Array, owners: Array) -> None:
+    """Refuse vectors whose scores no number can hold."""
+    far = np.flatnonzero(~np.isfinite(squares).all(axis=1))
+    if len(far):
+        must = "vectors must be nearer to the means than 1e150 deviations"
+        raise InputError(sentence(WHO, must, f"one further away at index {owners[far[0]]}"))
 
 
 def _deviations(variances: Array) -> Array:
