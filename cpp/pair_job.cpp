@@ -15,6 +15,13 @@ void check(const std::vector<std::int64_t>& places, std::int64_t count) {
             throw std::out_of_range("pair job: there is no such object.");
 }
 
+std::vector<Scratch> one_each() {
+    std::vector<Scratch> made(static_cast<std::size_t>(num_threads()));
+    for (std::size_t worker = 0; worker < made.size(); ++worker)
+        made[worker].worker = static_cast<int>(worker);
+    return made;
+}
+
 constexpr double steps_a_task = 5e7;  // some hundredths of a second
 constexpr std::int64_t fewest = 8;    // objects that some programmes take together
 
@@ -35,7 +42,7 @@ bool PairJob::store(const std::vector<std::int64_t>& rows, const std::vector<std
     const auto width = static_cast<std::int64_t>(columns.size());
     const std::int64_t at_a_time = together();
     const std::int64_t parts = (width + at_a_time - 1) / at_a_time;
-    std::vector<Scratch> scratch(static_cast<std::size_t>(num_threads()));
+    std::vector<Scratch> scratch = one_each();
     return parallel_for(
         (last - first) * parts,
         [&](std::int64_t task, int worker) {
@@ -55,7 +62,7 @@ bool PairJob::matched(const std::vector<std::int64_t>& i, const std::vector<std:
                       double* out, const Poll& poll) const {
     check(i, lefts_);
     check(j, rights_);
-    std::vector<Scratch> scratch(static_cast<std::size_t>(num_threads()));
+    std::vector<Scratch> scratch = one_each();
     return parallel_for(
         static_cast<std::int64_t>(i.size()),
         [&](std::int64_t p, int worker) {

@@ -16,6 +16,24 @@ struct Scratch {
     std::vector<double> numbers;
     std::vector<double> more_numbers;
     std::vector<std::int64_t> places;
+    int worker = 0;  // whose it is
+
+    // For a programme of which one pair may take long: it took so many more steps, of a nanosecond
+    // or so. True: the job is to stop, and what it returns does not matter any more.
+    bool stopped(std::int64_t steps) {
+        steps_ += steps;
+        if (steps_ >= steps_between_looks && !stopped_) {
+            steps_ = 0;
+            stopped_ = stop_asked(worker);
+        }
+        return stopped_;
+    }
+
+    static constexpr std::int64_t steps_between_looks = 4'000'000;
+
+private:
+    std::int64_t steps_ = 0;
+    bool stopped_ = false;
 };
 
 class PairJob {

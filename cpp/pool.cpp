@@ -37,10 +37,12 @@ public:
             wanted_ = threads - 1;
             step_ = in_turn ? threads : 0;
             running_ = threads - 1;
+            poll_ = &poll;
+            polled_ = std::chrono::steady_clock::now();
             ++generation_;
         }
         wake_.notify_all();
-        work(0, &poll);
+        work(0);
         std::unique_lock<std::mutex> lock(mutex_);
         while (!done_.wait_for(lock, poll_every, [this] { return running_ == 0; })) {
             lock.unlock();
@@ -49,6 +51,17 @@ public:
         }
         if (failure_) std::rethrow_exception(failure_);
         return !stopped_;
+    }
+
+    bool stop_asked(int worker) {
+        if (worker == 0 && *poll_) {
+            const auto now = std::chrono::steady_clock::now();
+            if (now - polled_ >= poll_every) {
+                polled_ = now;
+                if ((*poll_)()) stopped_ = true;
+            }
+        }
+        return stopped_;
     }
 
 private:
@@ -69,14 +82,13 @@ private:
                 seen = generation_;
                 if (worker > wanted_) continue;
             }
-            work(worker, nullptr);
+            work(worker);
             const std::lock_guard<std::mutex> lock(mutex_);
             if (--running_ == 0) done_.notify_one();
         }
     }
 
-    void work(int worker, const Poll* poll) {
-        auto last = std::chrono::steady_clock::now();
+    void work(int worker) {
         for (std::int64_t turn = worker; !stopped_; turn += step_) {
             const std::int64_t task = step_ > 0 ? turn : next_++;
             if (task >= count_) return;
@@ -87,13 +99,7 @@ private:
                 if (!failure_) failure_ = std::current_exception();
                 stopped_ = true;
             }
-            if (poll != nullptr && *poll) {
-                const auto now = std::chrono::steady_clock::now();
-                if (now - last >= poll_every) {
-                    last = now;
-                    if ((*poll)()) stopped_ = true;
-                }
-            }
+            stop_asked(worker);
         }
     }
 
@@ -105,6 +111,8 @@ private:
     std::atomic<std::int64_t> next_{0};
     std::atomic<bool> stopped_{false};
     std::exception_ptr failure_;
+    const Poll* poll_ = nullptr;  // these two are the caller's
+    std::chrono::steady_clock::time_point polled_;
     int wanted_ = 0, running_ = 0;
     std::int64_t step_ = 0;  // 0: whoever is free takes the next task
     std::uint64_t generation_ = 0;
@@ -143,6 +151,10 @@ bool parallel_in_turn(std::int64_t count, const std::function<void(std::int64_t,
                       const Poll& poll) {
     const auto threads = static_cast<int>(std::min<std::int64_t>(num_threads(), count));
     return count <= 0 || pool().run(count, task, threads, true, poll);
+}
+
+bool stop_asked(int worker) {
+    return pool().stop_asked(worker);
 }
 
 }  // namespace mercer

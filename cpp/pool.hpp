@@ -24,4 +24,8 @@ bool parallel_in_turn(std::int64_t count,
                       const std::function<void(std::int64_t task, int worker)>& task,
                       const Poll& poll);
 
+// For a task that takes long, in the midst of it: whether to give up. Its worker asks every few
+// milliseconds or less; only the caller's own, 0, can call `poll`.
+bool stop_asked(int worker);
+
 }  // namespace mercer

@@ -51,9 +51,8 @@ void sums_of(const std::int64_t* left, std::int64_t rows, const std::int64_t* ri
     const double_v shrink = splat(decay), one = splat(1.0);
     double_v kept[fixed > 0 ? fixed : 1][groups];
     double* const running = memory + columns * place;
-    for (std::int64_t k = 0; k < columns * place; ++k) memory[k] = 0.0;
-    for (std::int64_t k = 0; k < place + groups * lanes; ++k) sums[k] = 0.0;
-    double_v last[groups] = {};
+    double_v last[groups];
+    for (int g = 0; g < groups; ++g) last[g] = load(sums + place + g * lanes);
     for (std::int64_t i = 0; i < rows; ++i) {
         int64_v token = {};
         token = token + left[i];

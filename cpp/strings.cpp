@@ -126,8 +126,17 @@ void SubsequenceJob::some(std::int64_t i, const std::int64_t* columns, const std
     }
     double* const memory = room(scratch.numbers, (length - 1) * (width + 1) * across);
     double* const sums = room(scratch.more_numbers, length * across);
+    std::fill(memory, memory + (length - 1) * width * across, 0.0);
+    std::fill(sums, sums + length * across, 0.0);
     const auto run = two ? lanes().two_groups : lanes().one_group;
-    run(left.data(), rows, tokens, width, static_cast<int>(length), decay_, every_, memory, sums);
+    const std::int64_t steps = length * width * across;  // of a row
+    const std::int64_t some_rows = Scratch::steps_between_looks / steps + 1;
+    for (std::int64_t first = 0; first < rows; first += some_rows) {
+        const std::int64_t count_rows = std::min(some_rows, rows - first);
+        run(left.data() + first, count_rows, tokens, width, static_cast<int>(length), decay_,
+            every_, memory, sums);
+        if (scratch.stopped(count_rows * steps)) return;
+    }
     for (std::int64_t c = 0; c < count; ++c) {
         double total = 0.0;
         for (std::int64_t p = every_ ? 0 : length - 1; p < length; ++p) {
@@ -346,8 +355,11 @@ double Automata::occurrences(std::int64_t i, std::span<const std::int64_t> text)
 SubstringJob::SubstringJob(const Automata& left, const Automata& right)
     : PairJob(left.size(), right.size()), left_(left), right_(right) {}
 
-double SubstringJob::value(std::int64_t i, std::int64_t j, Scratch&) const {
-    return left_.occurrences(i, right_.sequences()[j]);
+double SubstringJob::value(std::int64_t i, std::int64_t j, Scratch& scratch) const {
+    constexpr std::int64_t steps = 16;  // a token
+    const auto text = right_.sequences()[j];
+    if (scratch.stopped(steps * static_cast<std::int64_t>(text.size()))) return 0.0;
+    return left_.occurrences(i, text);
 }
 
 }  // namespace mercer

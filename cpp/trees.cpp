@@ -214,11 +214,13 @@ private:
 // s(a, b) = delta(a, b) (1 + those that end before both, decayed by the children in between).
 double subsequences(const Forest::Tree& left, std::int32_t v, const Forest::Tree& right,
                     std::int32_t w, const Deltas& deltas, double of_leaf, double decay,
-                    std::vector<double>& ending) {
+                    Scratch& scratch) {
     const std::int64_t first = right.child_ends[w], last = right.child_ends[w + 1];
+    std::vector<double>& ending = scratch.more_numbers;
     ending.assign(static_cast<std::size_t>(last - first), 0.0);
     double sum = 0;
     for (std::int64_t a = left.child_ends[v]; a < left.child_ends[v + 1]; ++a) {
+        if (scratch.stopped(4 * (last - first) + 8)) return sum;
         const std::int32_t c = left.children[a];
         const Forest::Group* const theirs = deltas.partner(c);
         const std::int64_t wanted = theirs == nullptr ? -1 : theirs - right.first_group;
@@ -261,6 +263,8 @@ double SubsetTreeJob::value(std::int64_t i, std::int64_t j, Scratch& scratch) co
             deltas.skip(v);
             continue;
         }
+        const std::int64_t children = left.child_ends[v + 1] - left.child_ends[v];
+        if (scratch.stopped(4 * theirs->count * (1 + children))) return sum;
         sum += deltas.add(v, *theirs, [&](std::int32_t w) {
             double delta = decay_;
             std::int32_t c = v + 1, d = w + 1;
@@ -290,14 +294,15 @@ double PartialTreeJob::value(std::int64_t i, std::int64_t j, Scratch& scratch) c
     const Forest::Tree left = left_.tree(i), right = right_.tree(j);
     Deltas deltas(left, right, scratch);
     const double alone = depth_decay_ * decay_ * decay_;  // delta where either is a leaf
-    std::vector<double>& ending = scratch.more_numbers;
     double sum = 0;
     for (std::int32_t v = left.nodes - 1; v >= 0; --v) {
+        if (scratch.stopped(8)) return sum;
         const Forest::Group* const theirs = deltas.partner(v);
         if (theirs != nullptr && left.sizes[v] > 1) {
             sum += deltas.add(v, *theirs, [&](std::int32_t w) {
                 if (right.sizes[w] == 1) return alone;
-                const double below = subsequences(left, v, right, w, deltas, alone, decay_, ending);
+                const double below =
+                    subsequences(left, v, right, w, deltas, alone, decay_, scratch);
                 return depth_decay_ * (decay_ * decay_ + below);
             });
             continue;

@@ -24,6 +24,7 @@ from mercer.features import GramTransformer
 from mercer.grams import prepare
 from mercer.kernels import (
     Fisher,
+    FunctionKernel,
     Gaussian,
     GlobalAlignment,
     Graph,
@@ -244,6 +245,29 @@ def test_k_is_the_same_however_it_is_computed(kind):
     assert_allclose(new.dense(), wanted[25:, :25], rtol=1e-13, atol=1e-14 * size)
 
 
+CHAIN = Tree.from_preorder(["a"] * 6000, [1] * 5999 + [0])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "item"),
+    [
+        (Subsequence(8, 0.5), "ab" * 8000),
+        (SubsetTree(), CHAIN),
+        (PartialTree(), CHAIN),
+        (PartialTree(), Tree("a", [Tree("b")] * 15_000)),
+    ],
+    ids=["Subsequence", "SubsetTree", "PartialTree", "wide"],
+)
+def test_one_long_pair_can_be_stopped_in_the_midst_of_it(kernel, item):
+    asked = []
+    only, out = np.zeros(1, dtype=np.int64), np.empty((1, 1))
+    job = kernel.job(kernel.encode([item]), kernel.encode([item]))
+    # Asked only once the pair is done, it would be asked once.
+    done = job.store(only, only, False, 0, 1, out, lambda: asked.append(1) or len(asked) == 3)
+    assert not done
+    assert len(asked) == 3
+
+
 def test_pairs_tell_how_far_they_have_come_and_can_be_stopped():
     words = ["".join(random.choice(list("abcd"), 60)) for _ in range(60)]
     heard = []
@@ -260,6 +284,21 @@ def test_pairs_tell_how_far_they_have_come_and_can_be_stopped():
     late = Monitor(progress=lambda what, done: late.cancel() if done > 0 else None)
     with pytest.raises(Stopped):
         gram(Subsequence(4, 0.5), words * 4, monitor=late).dense()
+
+
+def test_explain_tells_what_the_core_computes():
+    frame = pd.DataFrame({"words": WORDS, "sizes": np.arange(float(N))})
+    texts = Subsequence(2, 0.5)
+    told = gram(texts.normalized(), WORDS).explain()
+    assert (told.statistics, told.numpy) == (("Subsequence(2, 0.5)",), ())
+    told = gram(texts.on("words").normalized(), frame).explain()
+    assert (told.statistics, told.numpy) == (("Subsequence(2, 0.5) on words",), ())
+    told = gram(texts.on("words") + Gaussian(1.0).on("sizes"), frame).explain()
+    assert set(told.statistics) == {"Subsequence(2, 0.5) on words", "squared distance on sizes"}
+    assert told.numpy == ()
+    told = gram(FunctionKernel(texts.pair, pairwise=True), WORDS[:3]).explain()
+    assert told.statistics == ()
+    assert told.numpy[0].endswith("(pair by pair in Python)")
 
 
 # --- what is no object ---------------------------------------------------------------------------
