@@ -321,6 +321,7 @@ def test_negative_entries_are_refused(kernel):
         (Spectrum(2), ["ab", 3], InputTypeError, "Spectrum.*string.*got 3 .int. at index 1"),
         (Spectrum(2), "abab", InputTypeError, "Spectrum.*sequence of strings.*one string"),
         (Spectrum(2), [[{"unhashable"}]], InputTypeError, "Spectrum.*hashable tokens.*index 0"),
+        (Spectrum(2), ["ab", [(1, [2])]], InputTypeError, "Spectrum.*hashable tokens.*index 1"),
         (Linear(), ["ab", "cd"], InputTypeError, "Linear: X must be rows of numbers"),
         (Linear(), [1.0, 2.0], InputError, "Linear: X must be 2-D"),
         (Linear(), Objects(["a"]), KernelError, "this statistic takes rows of numbers; got a seq"),
