@@ -156,19 +156,22 @@ class BlockPairs(Pairs):
         made: Pairs = self._known[key]
         return made
 
-    def used(self) -> list[str]:
-        """Return the statistics this block has needed, in words."""
-        found = []
+    def used(self) -> tuple[list[str], list[str]]:
+        """Return what this block has needed, in words: from the core, and from NumPy."""
+        native: list[str] = []
+        numpy: list[str] = []
         for key, value in self._known.items():
             if isinstance(value, BlockPairs):
                 seen = key[1] if key[0] == "on" else "a new representation"
-                found += [f"{text} on {seen}" for text in value.used()]
+                for told, texts in zip((native, numpy), value.used(), strict=True):
+                    told += [f"{text} on {seen}" for text in texts]
+            elif key[0] == "pairwise" and has_native_form(key[1]):
+                native.append(repr(key[1]))
             elif key[0] == "pairwise":
-                how = "natively" if has_native_form(key[1]) else "pair by pair in Python"
-                found.append(f"{key[1]!r} ({how})")
+                numpy.append(f"{key[1]!r} (pair by pair in Python)")
             else:
-                found.append(key[0] + ("" if key[1] is None else " with column weights"))
-        return found
+                numpy.append(key[0] + ("" if key[1] is None else " with column weights"))
+        return native, numpy
 
 
 def numpy_tile(

@@ -209,14 +209,15 @@ class _Computed(Gram):
     def explain(self) -> Explanation:
         program = program_of((self.kernel,), self.left)
         if program is not None:
-            return explanation(self.kernel, self, program.statistics, program.externals)
-        used: list[str] = []
+            native = program.statistics + program.externals(native=True)
+            return explanation(self.kernel, self, native, program.externals(native=False))
+        used: tuple[list[str], list[str]] = ([], [])
         if self.shape[0] and self.shape[1]:
             one = self.left.take(slice(0, 1)), self.right.take(slice(0, 1))
             pairs = BlockPairs(*one, self.monitor)
             self.kernel.profile(pairs)
             used = pairs.used()
-        return explanation(self.kernel, self, [], used)
+        return explanation(self.kernel, self, *used)
 
 
 def explanation(kernel: Kernel, gram: Gram, native: list[str], numpy: list[str]) -> Explanation:

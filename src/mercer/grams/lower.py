@@ -26,6 +26,7 @@ from ..kernels.pairs import (
     column_weights,
     same_width,
 )
+from .counted import has_native_form
 from .symbols import LEAVES, OPS, Node, Unlowerable, as_node
 from .views import View
 
@@ -158,10 +159,13 @@ class Program:
             for path, what, weights in self.recorder.statistics
         ]
 
-    @property
-    def externals(self) -> list[str]:
-        """The parts left to NumPy, in words."""
-        return [repr(kernel) + _words(path) for path, kernel in self.recorder.externals]
+    def externals(self, *, native: bool) -> list[str]:
+        """Return the parts that have no program, in words: kernels of objects, or the rest."""
+        return [
+            repr(kernel) + _words(path)
+            for path, kernel in self.recorder.externals
+            if has_native_form(kernel) == native
+        ]
 
 
 def _words(path: Path) -> str:
