@@ -137,6 +137,20 @@ def test_children_are_trees(child):
         Tree("S", [Tree("a"), child])
 
 
+@pytest.mark.parametrize("children", [None, 3, Tree("a")], ids=repr)
+def test_children_come_in_a_list(children):
+    with pytest.raises(InputTypeError, match=r"children must be a list of trees; .* into a list"):
+        Tree("S", children)
+
+
+@pytest.mark.parametrize("count", [-1, 0.5, "0"], ids=repr)
+def test_a_number_of_children_that_is_none_is_named_by_its_index(count):
+    with pytest.raises(
+        (InputError, InputTypeError), match=r"n_children\[1\] must be a whole number"
+    ):
+        Tree.from_preorder(["a", "b"], [1, count])
+
+
 @pytest.mark.parametrize("label", [None, [], {}, (1, [2])], ids=repr)
 def test_a_label_is_hashable(label):
     with pytest.raises(InputTypeError, match="a label must be hashable, and not None"):

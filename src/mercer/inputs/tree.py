@@ -8,7 +8,7 @@ view of the whole.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from ..checks import InputError, InputTypeError, ParseError, sentence, show, whole
@@ -33,6 +33,10 @@ class Tree:
 
     def __init__(self, label: Hashable, children: Sequence[Tree] = ()) -> None:
         _check_label(label, "")
+        if isinstance(children, Tree) or not isinstance(children, Iterable):
+            got = f"{show(children)} ({type(children).__name__})"
+            advice = "Put a single child into a list."
+            raise InputTypeError(sentence("Tree", "children must be a list of trees", got, advice))
         below = tuple(children)
         for index, child in enumerate(below):
             if not isinstance(child, Tree) or child.n_nodes == 0:
@@ -205,7 +209,7 @@ def _sizes(n_children: Sequence[int]) -> tuple[int, ...]:
     must = "numbers of children must be those of one tree in preorder"
     sizes, waiting = [0] * len(n_children), list[int]()
     for index in range(len(n_children) - 1, -1, -1):  # what follows a node has been put together
-        count = whole("Tree", "a number of children", n_children[index], least=0)
+        count = whole("Tree", f"n_children[{index}]", n_children[index], least=0)
         if count > len(waiting):
             got = f"{count} children at index {index}, {len(waiting)} to be had"
             raise InputError(sentence("Tree", must, got))
