@@ -118,11 +118,9 @@ void SubsequenceJob::some(std::int64_t i, const std::int64_t* columns, const std
     std::int64_t* const tokens = room(scratch.places, width * across);
     std::fill(tokens, tokens + width * across, TokenSequences::filler);
     for (std::int64_t c = 0; c < count; ++c) {
-        std::int64_t* to = tokens + c;
-        for (const std::int64_t token : right_[columns[chosen[c]]]) {
-            *to = token;
-            to += across;
-        }
+        const auto text = right_[columns[chosen[c]]];
+        for (std::size_t k = 0; k < text.size(); ++k)
+            tokens[static_cast<std::int64_t>(k) * across + c] = text[k];
     }
     double* const memory = room(scratch.numbers, (length - 1) * (width + 1) * across);
     double* const sums = room(scratch.more_numbers, length * across);
@@ -132,20 +130,23 @@ void SubsequenceJob::some(std::int64_t i, const std::int64_t* columns, const std
     const std::int64_t steps = length * width * across;  // of a row
     const std::int64_t some_rows = Scratch::steps_between_looks / steps + 1;
     for (std::int64_t first = 0; first < rows; first += some_rows) {
-        const std::int64_t count_rows = std::min(some_rows, rows - first);
-        run(left.data() + first, count_rows, tokens, width, static_cast<int>(length), decay_,
-            every_, memory, sums);
-        if (scratch.stopped(count_rows * steps)) return;
+        const std::int64_t now = std::min(some_rows, rows - first);
+        run(left.data() + first, now, tokens, width, static_cast<int>(length), decay_, every_,
+            memory, sums);
+        if (scratch.stopped(now * steps)) return;
     }
-    for (std::int64_t c = 0; c < count; ++c) {
-        double total = 0.0;
-        for (std::int64_t p = every_ ? 0 : length - 1; p < length; ++p) {
-            const double scale = scale_[static_cast<std::size_t>(p)];
-            const double sum = sums[p * across + c];
-            if (scale != 0.0) total += scale * sum;  // 0 times infinity would not be 0
-        }
-        out[chosen[c]] = total;
+    for (std::int64_t c = 0; c < count; ++c) out[chosen[c]] = weighted(sums + c, across, length);
+}
+
+// The sums of one lane, each length by its weight; they lie `across` numbers from each other.
+double SubsequenceJob::weighted(const double* sums, std::int64_t across,
+                                std::int64_t length) const {
+    double total = 0.0;
+    for (std::int64_t p = every_ ? 0 : length - 1; p < length; ++p) {
+        const double scale = scale_[static_cast<std::size_t>(p)];
+        if (scale != 0.0) total += scale * sums[p * across];  // 0 times infinity would not be 0
     }
+    return total;
 }
 
 // --- common substrings --------------------------------------------------------------------------

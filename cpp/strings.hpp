@@ -45,6 +45,7 @@ public:
 private:
     void some(std::int64_t i, const std::int64_t* columns, const std::int64_t* chosen,
               std::int64_t count, double* out, Scratch& scratch) const;
+    double weighted(const double* sums, std::int64_t across, std::int64_t length) const;
 
     const TokenSequences &left_, &right_;
     double decay_;
