@@ -24,9 +24,13 @@ constexpr int lanes = 4;             // pairs at a time: a recurrence alone wait
 constexpr int registers = 3;         // of the program of local kernels
 constexpr int arrays = 4;            // of a pair: old, fresh, power, ratio
 
+// No memory holds as many, and the sizes of what is allocated for them are in range.
+constexpr std::int64_t most_moments = std::int64_t{1} << 48;
+
 // Beyond the outer bounds something may have been lost; within the inner ones nothing will be.
 constexpr double outer_low = 0x1p-500, outer_high = 0x1p500;
 constexpr double inner_low = 0x1p-300, inner_high = 0x1p300;
+
 // 2^power for a whole power; 0 and infinity where only numbers beyond the normal ones would do.
 double power_of_two(double power) {
     if (power < -1022) return 0;
@@ -291,6 +295,8 @@ SeriesSet::SeriesSet(std::vector<double> values, std::vector<std::int64_t> ends,
     require(width_ >= 0, "SeriesSet: width must not be negative.");
     require(!ends_.empty() && ends_.front() == 0 && std::is_sorted(ends_.begin(), ends_.end()),
             "SeriesSet: ends must start at 0 and not fall.");
+    // Without coordinates moments take no memory: any number of them may be claimed.
+    require(ends_.back() <= most_moments, "SeriesSet: there must be at most 2^48 moments.");
     const auto size = static_cast<std::int64_t>(values_.size());
     require(width_ == 0 ? size == 0 : size % width_ == 0 && ends_.back() == size / width_,
             "SeriesSet: there must be `width` values a moment.");

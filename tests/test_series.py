@@ -261,6 +261,13 @@ def test_series_without_moments():
 def test_moments_without_coordinates_are_all_equal():
     K = GlobalAlignment(1.0, normalize=False)([np.zeros((3, 0)), np.zeros((2, 0))])
     np.testing.assert_allclose(K, [[13, 5], [5, 3]], rtol=1e-15)
+    assert GlobalAlignment().resolve([np.zeros((3, 0))]).gamma == 1.0
+
+
+def test_more_moments_than_any_memory_holds_are_refused():
+    for claimed in (2**48 + 1, 2**60 - 1):  # 16 numbers for each are more than 64 bits count
+        with pytest.raises(ValueError, match="at most 2\\^48 moments"):
+            GlobalAlignment(1.0)([np.zeros((claimed, 0))])
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ class GlobalAlignment(PairKernel):
     def from_data(self, name: str, points: Input, weight: Array | None) -> float:
         blocks = points.blocks() if isinstance(points, RowBlocks) else [points]
         rows = _rows([item for block in blocks for item in block.raw])
-        if not sum(map(len, rows)):
+        if not sum(item.size for item in rows):
             return 1.0
         lengths = np.array([len(item) for item in rows])
         of_moment = None if weight is None else np.repeat(weight, lengths)
