@@ -66,7 +66,7 @@ double geometric(const Product& product, Scratch& scratch) {
         const double gain = gradients.step();
         if (!(gain > 0)) break;
         total += gain;
-        if (gradients.squares() <= enough * total) return total;
+        if (gradients.squares() <= enough * total || scratch.stopped(product.work())) return total;
     }
     throw std::runtime_error("RandomWalk: the series of a pair of graphs did not converge.");
 }
@@ -86,6 +86,7 @@ double finite(const Product& product, std::int64_t steps, Scratch& scratch) {
         product.apply(x, y, row);
         total += dot(sizes, x, y, size);
         if (left > 1) total += dot(sizes, y, y, size);
+        if (scratch.stopped(product.work())) break;
         std::swap(x, y);
     }
     return total;
@@ -103,7 +104,7 @@ double margin(const Product& product, double scale, Scratch& scratch) {
     std::fill(x, x + size, 0.0);
     const auto small = [](double r) { return std::abs(r) <= 0.25; };
     for (std::int64_t left = most_steps(product); left > 0; --left) {
-        if (!(gradients.step(x) > 0)) return -1;
+        if (!(gradients.step(x) > 0) || scratch.stopped(product.work())) return -1;
         if (!std::all_of(gradients.residual(), gradients.residual() + size, small)) continue;
         product.apply(x, y, row);
         double least = 1;
@@ -257,6 +258,7 @@ bool WalkGraphs::margins(const std::vector<std::int64_t>& chosen, double scale, 
         static_cast<std::int64_t>(chosen.size()),
         [&](std::int64_t p, int worker) {
             const std::int64_t i = chosen[at(p)];
+            scratch[at(worker)].worker = worker;
             out[p] = margin(Product(*this, i, *this, i), scale, scratch[at(worker)]);
         },
         poll);

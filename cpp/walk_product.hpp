@@ -85,6 +85,7 @@ public:
                 blocks_.push_back({left.by_head(a->first), left.by_head(a->last),
                                    right.by_turn(b->first), right.by_turn(b->last), to.offset,
                                    to.width, from.offset, from.width});
+                work_ += (a->last - a->first) * (to.width + b->last - b->first);
                 ++a, ++b;
             }
         }
@@ -94,6 +95,7 @@ public:
     double pairs() const { return pairs_; }  // of nodes with equal labels
     std::int64_t width() const { return width_; }
     bool has_edges() const { return !blocks_.empty(); }
+    std::int64_t work() const { return size_ + work_; }  // about the steps of a product, at most
 
     // Room for a row and for so many vectors after it.
     double* room(std::int64_t vectors, Scratch& scratch) const {
@@ -143,7 +145,7 @@ private:
         std::int64_t rows, columns;
     };
 
-    std::int64_t size_ = 0, width_ = 0;
+    std::int64_t size_ = 0, width_ = 0, work_ = 0;
     double pairs_ = 0;
     std::vector<Rectangle> rectangles_;
     std::vector<Block> blocks_;

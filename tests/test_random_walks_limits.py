@@ -1,6 +1,7 @@
 """RandomWalk near and beyond the decay from which its series diverges, and what is refused."""
 
 import re
+import signal
 
 import numpy as np
 import oracles_random_walks as oracles
@@ -24,6 +25,7 @@ COLLECTIONS = {
     "looped": [Graph(2, [(0, 0), (0, 1)], ["a", "b"]), path(2)],
     "weighted": [Graph(3, [(0, 1), (1, 2)], list("aab"), edge_weights=[20.0, 0.1])],
     "heavy": [Graph(2, [(0, 1)], edge_weights=[1e9]), Graph(2, [(0, 1)], edge_weights=[1e-9])],
+    "heaviest": [Graph(3, [(0, 1), (1, 2)], list("aba"), edge_weights=[1e100, 1e100])],
     "light": [Graph(2, [(0, 1)], list("ab"), edge_weights=[1e-9])],
 }
 every_collection = pytest.mark.parametrize("points", COLLECTIONS.values(), ids=COLLECTIONS)
@@ -131,10 +133,44 @@ def test_walks_beyond_all_numbers_are_refused():
 @pytest.mark.parametrize("decay", [1.0, 1e300])
 def test_weights_beyond_all_numbers_are_refused(labels, decay):
     x = Graph(3, [(0, 1), (1, 2), (0, 2)], labels, edge_weights=[1e300, 1e300, 1.0])
-    with pytest.raises(KernelError, match="decay must be at most 0 "):
+    with pytest.raises(KernelError, match=r"there is none for graph 0\. Divide the weights"):
         RandomWalk(decay)([x])
+    with pytest.raises(KernelError, match=r"there is none for their product\. Divide the weights"):
+        RandomWalk(decay).formula([x])
     with pytest.raises(KernelError, match="more than a number can hold"):
         RandomWalk(decay, steps=3)([x])
+
+
+@pytest.mark.parametrize("kernel", [RandomWalk(0.24999), RandomWalk(0.1, steps=20_000)])
+def test_one_long_pair_can_be_stopped_in_the_midst_of_it(kernel):
+    asked = []
+    only, out = np.zeros(1, dtype=np.int64), np.empty((1, 1))
+    graphs = kernel.encode([path(800, list("ab" * 400))])
+    # Asked only once the pair is done, it would be asked once.
+    done = kernel.job(graphs, graphs).store(
+        only, only, False, 0, 1, out, lambda: asked.append(1) or len(asked) == 2
+    )
+    assert not done
+    assert len(asked) == 2
+
+
+def test_one_long_proof_can_be_stopped_in_the_midst_of_it():
+    """Signals that come while one margin is sought are seen one after another."""
+    seen = []
+
+    def stop_at_the_third(*_):
+        seen.append(1)
+        if len(seen) == 3:
+            raise InterruptedError
+
+    before = signal.signal(signal.SIGVTALRM, stop_at_the_third)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0.02, 0.02)
+    try:
+        with pytest.raises(InterruptedError):
+            RandomWalk(0.24999).encode([path(1000, list("ab" * 500))])
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def test_a_large_graph_of_two_labels():

@@ -19,7 +19,7 @@ from .objects import PairKernel
 _MARGIN = _native.WalkGraphs.LEAST_MARGIN  # from the bound: closer, k loses half of its digits
 _HUGE = float(np.finfo(np.float64).max)
 _LONGEST = 10**6  # steps for which a table of walks is kept
-_BATCH = 1 << 22  # entries of adjacency matrices decomposed at a time
+_BATCH = 1 << 25  # sum of cubes of sizes of matrices decomposed at a time: until then no Ctrl-C
 _EQUAL = 1e-14  # eigenvalues whose distance is so much of the largest are one
 _NOTHING = 1e-20  # of the nodes: the weight of an eigenvalue that no walk sees
 _CLOSE = 1.0005  # how near the largest decay is sought
@@ -52,7 +52,8 @@ class RandomWalk(PairKernel):
         W = self.decay * product_graph(x, y)
         ones = np.ones(len(W))
         if self.steps is None:
-            radius = np.abs(np.linalg.eigvalsh(W)).max(initial=0.0)
+            finite = np.isfinite(W).all()
+            radius = np.abs(np.linalg.eigvalsh(W)).max(initial=0.0) if finite else math.inf
             if radius >= 1 - _MARGIN:
                 raise _divergence(self.decay, self.decay * _limit(radius), "their product")
             return float(np.linalg.solve(np.eye(len(W)) - W, ones).sum())
@@ -158,7 +159,7 @@ def _spectra(
     found = [(np.empty(0, np.int64), np.empty(0), np.empty(0))]
     for size in np.unique(sizes[uniform]).tolist():
         members = np.flatnonzero(uniform & (sizes == size))
-        step = max(1, _BATCH // size**2)
+        step = max(1, _BATCH // size**3)
         for batch in (members[k : k + step] for k in range(0, len(members), step)):
             values, vectors = np.linalg.eigh(_matrices(arrays, weights, batch, size))
             radii[batch] = np.abs(values).max(axis=1)
@@ -247,13 +248,17 @@ def _bisected(graphs: _native.WalkGraphs, graph: int, high: float) -> float:
     while low > 0 and not _converges(graphs, graph, low):
         low, high = low / 2, low
     while low > 0 and high > _CLOSE * low:
-        middle = math.sqrt(low * high)
+        middle = math.sqrt(low) * math.sqrt(high)  # low * high may be too small for a number
         low, high = (middle, high) if _converges(graphs, graph, middle) else (low, middle)
     return low
 
 
 def _divergence(decay: float, limit: float, where: str) -> KernelError:
     most = _rounded_down(limit)
+    if most == 0:
+        must = "there must be a decay with which the series converges on these graphs"
+        got = f"weights so large that there is none for {where}"
+        return KernelError(sentence("RandomWalk", must, got, "Divide the weights of all edges."))
     must = f"decay must be at most {most:.4g} for the series to converge on these graphs"
     got = f"{decay:.6g}, with which it diverges on {where}"
     advice = f"Take RandomWalk({most:.4g}), or bound the length of walks by steps."
