@@ -14,6 +14,7 @@ from mercer.inputs import (
     GRAM,
     ROWS,
     SEQUENCES,
+    SERIES,
     SETS,
     GramRows,
     Matrix,
@@ -295,6 +296,20 @@ def test_rows_of_different_width_are_named():
 def test_x_must_have_two_dimensions(shape):
     told = message(np.zeros(shape), ROWS)
     assert f"X must be 2-D, one row a point; got shape {shape}. Reshape your data" in told
+
+
+def test_what_can_be_gone_through_is_no_collection_yet():
+    for given, hint in (
+        ((text for text in ("ab", "b")), "got generator. Take list(X)."),
+        ({"a": "ab"}, "got dict. Take list(X.values())."),
+        ({"a": "ab"}.values(), "got dict_values. Take list(X)."),
+        (3, "got int."),
+    ):
+        assert message(given, SEQUENCES, error=InputTypeError).endswith(hint)
+    wide = pd.DataFrame(VALUES)
+    told = message(wide, SERIES, error=InputTypeError)
+    assert told.endswith("If a row is a series, take X.to_numpy().")
+    assert message(wide, SEQUENCES, error=InputTypeError).endswith('with .on("column").')
 
 
 def test_one_bare_string_is_no_sequence():

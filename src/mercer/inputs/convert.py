@@ -120,10 +120,21 @@ def _from_frame(X: Any, domain: frozenset[str], who: str) -> Input:
     elif hasattr(X, "__array__"):
         return _from_array(np.asarray(X), domain, who)
     must = f"X must be {domain_text(domain)}"
-    hint = SINGLE if is_single(X, domain) else ""
     if isinstance(native, narwhals.DataFrame):
         hint = 'Choose columns with .on("column").'
+        hint += " If a row is a series, take X.to_numpy()." if domain == SERIES else ""
+    else:
+        hint = _advice(X, domain)
     raise InputTypeError(sentence(who, must, type(X).__name__, hint))
+
+
+def _advice(X: Any, domain: frozenset[str]) -> str:
+    """Return how to make a collection of what is none."""
+    if is_single(X, domain):
+        return SINGLE
+    if isinstance(X, Mapping):
+        return "Take list(X.values())."
+    return "Take list(X)." if isinstance(X, Iterable) else ""
 
 
 def _is_row(item: Any) -> bool:
