@@ -186,6 +186,8 @@ def test_the_definition_does_not_take_twice_as_long_for_each_round():
     kernel, items = WeisfeilerLehman(60), [cycle(5), cycle(5), path(4), path(4)]
     np.testing.assert_array_equal(kernel.formula(items), kernel(items))
     assert sum(kernel.counts(path(4)).values()) == 4 * 61
+    most = WeisfeilerLehman(1000)
+    assert most.formula([path(2)], [path(2)]) == most([path(2)]) == 4 * 1001
 
 
 @pytest.mark.parametrize("rounds", [1, 4])

@@ -16,15 +16,19 @@ from mercer.kernels.graphs import _classes
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: WeisfeilerLehman(-1), "rounds must be a whole number at least 0; got -1"),
-        (lambda: WeisfeilerLehman(1.5), "rounds must be a whole number at least 0; got 1.5"),
-        (lambda: WeisfeilerLehman(True), "rounds must be a whole number at least 0; got True"),
+        (
+            lambda: WeisfeilerLehman(-1),
+            "rounds must be a whole number at least 0 and at most 1000; got -1",
+        ),
+        (lambda: WeisfeilerLehman(1.5), "rounds must be a whole number .*; got 1.5"),
+        (lambda: WeisfeilerLehman(True), "rounds must be a whole number .*; got True"),
+        (lambda: WeisfeilerLehman(1001), "rounds must be .* at most 1000; got 1001"),
         (lambda: WeisfeilerLehman(2, "asignment"), "Did you mean 'assignment'"),
         (lambda: Graphlet(2), "size must be a whole number at least 3 and at most 5; got 2"),
         (lambda: Graphlet(6), "size must be a whole number at least 3 and at most 5; got 6"),
         (lambda: Graphlet("3"), "size must be a whole number"),
     ],
-    ids=range(7),
+    ids=range(8),
 )
 def test_bad_parameters(make, message):
     with pytest.raises(InputError, match=message):

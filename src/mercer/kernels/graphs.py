@@ -20,6 +20,7 @@ from .counts import CountKernel, Table
 from .graph_arrays import flatten
 
 BASES = ("subtree", "assignment")
+MOST = 1000  # rounds; labels of the definition are nested as deep
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,7 +42,7 @@ class WeisfeilerLehman(CountKernel):
 
     def __post_init__(self) -> None:
         self._set(
-            rounds=checks.whole("WeisfeilerLehman", "rounds", self.rounds, least=0),
+            rounds=checks.whole("WeisfeilerLehman", "rounds", self.rounds, least=0, most=MOST),
             base=checks.one_of("WeisfeilerLehman", "base", self.base, BASES),
         )
 
