@@ -1,9 +1,7 @@
 #include "graphs.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -18,7 +16,6 @@ namespace mercer {
 namespace {
 
 constexpr std::int64_t roots_at_once = 64;
-constexpr auto ask_every = std::chrono::milliseconds(20);
 
 std::size_t at(std::int64_t place) {
     return static_cast<std::size_t>(place);
@@ -44,36 +41,6 @@ void check(const Graphs& graphs) {
                 require(k == graphs.arc_ends[v] || graphs.neighbours[k - 1] < u);
             }
 }
-
-// Lets a long task be stopped: the caller's own thread asks now and then, all others see it.
-class Watch {
-public:
-    explicit Watch(const Poll& poll) : poll_(poll) {}
-
-    bool stopped() const { return stopped_; }
-
-    bool ask() {
-        if (poll_ && poll_()) stopped_ = true;
-        return stopped_;
-    }
-
-    // Whether a task is to end. worker: as parallel_for says; 0 is the caller.
-    bool look(int worker) {
-        if (worker == 0) {
-            const auto now = std::chrono::steady_clock::now();
-            if (now - last_ >= ask_every) {
-                last_ = now;
-                ask();
-            }
-        }
-        return stopped_;
-    }
-
-private:
-    const Poll& poll_;
-    std::atomic<bool> stopped_{false};
-    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 std::uint64_t mix(std::uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -143,13 +110,13 @@ public:
         : graphs_(graphs), codes_(codes), weights_(weights) {}
 
     // The counts of graph g; what was found so far if the task is to end.
-    std::vector<IdCount> count(std::int64_t g, Watch& watch, int worker) {
+    std::vector<IdCount> count(std::int64_t g, int worker) {
         first_ = graphs_.node_ends[g];
         last_ = graphs_.node_ends[g + 1];
         const double* const begin = weights_ + graphs_.arc_ends[first_];
         const double* const end = weights_ + graphs_.arc_ends[last_];
         const bool steps = std::all_of(begin, end, [](double weight) { return weight == 1.0; });
-        for (std::int64_t u = first_; u < last_ && !watch.look(worker); ++u) {
+        for (std::int64_t u = first_; u < last_ && !stop_asked(worker); ++u) {
             lengths_.assign(at(last_ - first_), unreached);
             if (steps)
                 walk(u);
@@ -238,10 +205,9 @@ public:
         : graphs_(graphs), size_(size), classes_(classes), tally_(at(kinds) + 1) {}
 
     // Adds the sets of one root of a graph, whose first node is `first`.
-    void from(std::int64_t root, std::int64_t first, std::int64_t last, Watch& watch, int worker) {
+    void from(std::int64_t root, std::int64_t first, std::int64_t last, int worker) {
         first_ = first;
         root_ = root;
-        watch_ = &watch;
         worker_ = worker;
         if (joined_.size() < at(last - first)) joined_.resize(at(last - first));
         candidates_.clear();
@@ -259,8 +225,8 @@ private:
     std::uint32_t& joined(std::int64_t node) { return joined_[at(node - first_)]; }
 
     bool halted() {
-        if (++steps_ % 1024 == 0) watch_->look(worker_);
-        return watch_->stopped();
+        if (++steps_ % 1024 == 0) halted_ = stop_asked(worker_);
+        return halted_;
     }
 
     // Goes on with `node` chosen beside `chosen` others, whose edges are in mask; the candidates
@@ -305,8 +271,8 @@ private:
     const std::vector<std::int32_t>& classes_;
     std::vector<std::int64_t> tally_;  // of no class, then of each class
     std::int64_t first_ = 0, root_ = 0;
-    Watch* watch_ = nullptr;
     int worker_ = 0;
+    bool halted_ = false;
     std::uint64_t steps_ = 0;
     std::vector<std::uint32_t> joined_;
     std::vector<std::int64_t> candidates_;
@@ -331,15 +297,11 @@ bool count_paths(const Graphs& graphs, const std::uint64_t* codes, const double*
         if (!(weights[k] > 0.0 && std::isfinite(weights[k])))
             throw std::invalid_argument("count_paths: weights must be positive and finite.");
     out.assign(at(graphs.count), {});
-    Watch watch(poll);
     std::vector<Paths> workers(at(num_threads()), Paths(graphs, codes, weights));
-    const bool done = parallel_for(
+    return parallel_for(
         graphs.count,
-        [&](std::int64_t g, int worker) {
-            out[at(g)] = workers[at(worker)].count(g, watch, worker);
-        },
-        [&watch] { return watch.ask(); });
-    return done && !watch.stopped();
+        [&](std::int64_t g, int worker) { out[at(g)] = workers[at(worker)].count(g, worker); },
+        poll);
 }
 
 bool count_graphlets(const Graphs& graphs, int size, const std::vector<std::int32_t>& classes,
@@ -347,7 +309,6 @@ bool count_graphlets(const Graphs& graphs, int size, const std::vector<std::int3
     check(graphs);
     check(size, classes, kinds);
     std::fill_n(out, graphs.count * kinds, std::int64_t{0});
-    Watch watch(poll);
     std::mutex adding;
     std::vector<Graphlets> workers(at(num_threads()), Graphlets(graphs, size, classes, kinds));
     const auto run = [&](std::int64_t task, int worker) {
@@ -357,16 +318,13 @@ bool count_graphlets(const Graphs& graphs, int size, const std::vector<std::int3
         const std::int64_t* const ends = graphs.node_ends;
         std::int64_t g = std::upper_bound(ends, ends + graphs.count, v) - ends - 1;
         for (; v < end; ++g) {
-            for (; v < std::min(end, ends[g + 1]); ++v)
-                mine.from(v, ends[g], ends[g + 1], watch, worker);
+            for (; v < std::min(end, ends[g + 1]); ++v) mine.from(v, ends[g], ends[g + 1], worker);
             // Another task may have roots of the same graph.
             const std::lock_guard<std::mutex> lock(adding);
             mine.drain(out + g * kinds);
         }
     };
-    const bool done = parallel_for((graphs.nodes + roots_at_once - 1) / roots_at_once, run,
-                                   [&watch] { return watch.ask(); });
-    return done && !watch.stopped();
+    return parallel_for((graphs.nodes + roots_at_once - 1) / roots_at_once, run, poll);
 }
 
 }  // namespace mercer
