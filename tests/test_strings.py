@@ -231,6 +231,18 @@ def test_an_alphabet_is_a_value():
         assert parse(repr(Mismatch(1, 0, text))) == Mismatch(1, 0, text)
 
 
+def test_neighbours_are_the_same_some_substrings_at_a_time(monkeypatch):
+    texts = ["GATTACA", "", "ACGTACGTTT", "GAT", "TTTTTTTTTT"]
+    kernel = Mismatch(4, 1, DNA)
+    assert kernel.has_map()
+    whole, features = kernel(texts), kernel.features(texts)
+    for at_once in (1, 30):
+        monkeypatch.setattr("mercer.kernels.strings._AT_ONCE", at_once)
+        assert_array_equal(kernel(texts), whole)
+        assert (kernel.features(texts) != features).nnz == 0
+    assert_array_equal(kernel(["", "A"]), np.zeros((2, 2)))
+
+
 def test_an_alphabet_of_one_token_has_no_neighbours():
     kernel = Mismatch(64, 64, "A")  # and 2**64 choices of places, none of which is gone through
     assert_array_equal(kernel(["A" * 66, "A" * 64, "A"]), [[9, 3, 0], [3, 1, 0], [0, 0, 0]])

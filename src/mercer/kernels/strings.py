@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations, product
 from math import comb, factorial
 from typing import Any
@@ -25,6 +26,7 @@ _HASHED = np.uint64(1 << 63)  # set in hashes, so that they are no packed n-gram
 _STEP = 0x9E3779B97F4A7C15
 _TOO_MANY = 4  # times more neighbours than choices of places: these are the better features
 _MOST = 100_000  # features a substring
+_AT_ONCE = 1 << 25  # neighbours of substrings listed together
 
 
 @dataclass(frozen=True, repr=False)
@@ -146,8 +148,7 @@ class Mismatch(Kernel):
 
     def _widths(self) -> tuple[int, int]:
         """Return how many neighbours a substring has, and how many choices of places count."""
-        others = len(self.alphabet) - 1
-        neighbours = sum(comb(self.k, i) * others**i for i in range(self.m + 1))
+        neighbours = _count_neighbours(self.k, self.m, len(self.alphabet))
         return neighbours, sum(comb(self.k, i) for i in range(min(2 * self.m, self.k) + 1))
 
     def has_map(self) -> bool:
@@ -177,6 +178,10 @@ def _alphabet(given: Any) -> str | tuple[Hashable, ...]:
     if all(isinstance(token, str) and len(token) == 1 for token in tokens):
         return "".join(tokens)
     return tokens
+
+
+def _count_neighbours(k: int, m: int, size: int) -> int:
+    return sum(comb(k, i) * (size - 1) ** i for i in range(m + 1))
 
 
 def _gap_weights(k: int, m: int, size: int) -> list[int]:
@@ -283,11 +288,22 @@ class _Neighbours(CountKernel):
         starts = np.flatnonzero(_room(text) >= self.k)
         different, first = np.unique(ids[starts], return_index=True)
         words = places[starts[first][:, None] + np.arange(self.k)]
-        near = self._near(words, different, hashes)
-        ends = np.arange(len(different) + 1) * near.shape[1]
-        spread = Table.of(ends, near.ravel())
+        # Their neighbours may be many more than the sequences have in the end.
+        step = max(1, _AT_ONCE // _count_neighbours(self.k, self.m, len(self.alphabet)))
+        return reduce(
+            _sum_of_tables,
+            (
+                self._spread(table, words[at : at + step], different[at : at + step], hashes)
+                for at in range(0, max(len(different), 1), step)
+            ),
+        )
+
+    def _spread(self, table: Table, words: Array, ids: Array, hashes: Array) -> Table:
+        """Return how often objects with counts of substrings have the neighbours of these."""
+        near = self._near(words, ids, hashes)
+        spread = Table.of(np.arange(len(ids) + 1) * near.shape[1], near.ravel())
         columns = distinct(spread.ids)
-        rows = table.rows(different) @ spread.rows(columns)
+        rows = table.rows(ids) @ spread.rows(columns)
         rows.sort_indices()
         return Table(rows.indptr.astype(np.int64), columns[rows.indices], rows.data)
 
@@ -302,6 +318,15 @@ class _Neighbours(CountKernel):
                         near += hashes[j][(words[:, j] + shift) % size] - hashes[j][words[:, j]]
                     found.append(near)
         return np.stack(found, axis=1)
+
+
+def _sum_of_tables(one: Table, other: Table) -> Table:
+    """Return the sums of two counts of the same objects."""
+    objects = np.arange(len(one))
+    owners = [np.repeat(objects, np.diff(table.ends)) for table in (one, other)]
+    order = np.argsort(np.concatenate(owners), kind="stable")
+    ids = np.concatenate([one.ids, other.ids])[order]
+    return Table.of(one.ends + other.ends, ids, np.concatenate([one.values, other.values])[order])
 
 
 def _places(text: Sequences, items: Sequence[Any], alphabet: Sequence[Hashable]) -> Array:
