@@ -282,7 +282,9 @@ def test_more_moments_than_any_memory_holds_are_refused():
         ),
         ([np.zeros(2), np.array(["a"])], InputTypeError, "at index 1"),
         ([np.zeros((2, 3, 4))], InputTypeError, "at index 0"),
-        ([np.zeros((2, 1)), np.zeros((4, 2))], InputError, "1 values a moment.* 2 at index 1"),
+        ([np.zeros((2, 1)), np.zeros((4, 2))], InputError, "1 values a moment.* 2 at index 1.$"),
+        ([[], np.zeros((4, 2))], InputError, r"index 1\. A series without moments is np.zeros"),
+        ([np.zeros((4, 2)), []], InputError, r"index 1\. A series without moments is np.zeros"),
         (np.zeros((2, 2, 2, 2)), InputTypeError, "time series; got a 4-D array"),
     ],
 )

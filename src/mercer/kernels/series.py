@@ -125,7 +125,9 @@ def _rows(items: Sequence[Any]) -> list[Array]:
         if found[index].shape[1] != found[0].shape[1]:
             must = f"every series must have {found[0].shape[1]} values a moment, as the first has"
             got = f"{found[index].shape[1]} at index {index}"
-            raise InputError(sentence("GlobalAlignment", must, got))
+            is_empty = not (len(found[0]) and len(found[index]))
+            hint = "A series without moments is np.zeros((0, d))." if is_empty else ""
+            raise InputError(sentence("GlobalAlignment", must, got, hint))
     return found
 
 
