@@ -1,5 +1,6 @@
 """Kernels of objects at work: in scikit-learn's tools, in expressions, in files, under limits."""
 
+import pickle
 import re
 from pathlib import Path
 
@@ -223,6 +224,19 @@ def test_sums_and_products_of_kernels_of_one_kind(kind):
     K = kernel(objects[:9])
     assert_allclose((0.5 * kernel**2 + kernel * kernel + 1)(objects[:9]), 1.5 * K**2 + 1)
     assert mercer.check_kernel(kernel, objects).is_psd
+
+
+@pytest.mark.parametrize(
+    ("kernel", "make"), [(Spectrum(1), list), (SetIntersection(), set)], ids=["lists", "sets"]
+)
+def test_a_model_does_not_change_with_the_lists_it_was_fitted_on(kernel, make):
+    items = [make(word) for word in ("aab", "abb", "ccd", "cdd")]
+    model = SVC(kernel=kernel).fit(items, [0, 0, 1, 1])
+    before = model.decision_function([make("ab")])
+    for item in items:
+        item.clear()
+    again = pickle.loads(pickle.dumps(model))  # without what was worked out before
+    assert_array_equal(again.decision_function([make("ab")]), before)
 
 
 # --- limits, progress, stopping ------------------------------------------------------------------

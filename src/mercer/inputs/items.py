@@ -11,6 +11,12 @@ from ..checks import InputTypeError, sentence, show
 from .graph import Graph
 from .tree import Tree
 
+# Sets and lists are taken as frozen ones: a model does not change where the caller's list does.
+
+
+def _set(item: Any) -> Any:
+    return frozenset(item) if isinstance(item, set | frozenset) else None
+
 
 def _sequence(item: Any) -> Any:
     if isinstance(item, str | bytes):
@@ -18,7 +24,8 @@ def _sequence(item: Any) -> Any:
     item = _unwrapped(item)
     if isinstance(item, np.ndarray) and item.ndim == 1:
         item = item.tolist()
-    return item if isinstance(item, list | tuple) and _is_hashable(tuple(item)) else None
+    tokens = tuple(item) if isinstance(item, list | tuple) else None
+    return tokens if _is_hashable(tokens) else None
 
 
 def _is_hashable(item: Any) -> bool:
@@ -71,7 +78,7 @@ def _instance(*kinds: type) -> Callable[[Any], Any]:
 _KINDS: dict[str, tuple[str, Callable[[Any], Any], str]] = {
     "sets": (
         "a set or frozenset of hashable items",
-        _instance(set, frozenset),
+        _set,
         "Make it one with set(item).",
     ),
     "sequences": (
