@@ -109,9 +109,10 @@ HALVES = ([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], [[0.5, 0.5], [0.5, 0.5]])
         ((HALVES, "diagonal", False, "aa"), "every symbol must be given once"),
         ((HALVES, "diagonal", False, [1.5, None]), "texts and whole numbers"),
         ((HALVES, "diagonal", False, 7), "symbols must be a text, or a list"),
+        ((("mixture", (1.0,), ((0.0,),)),), "model must be a fitted Gaussian mixture.*variances"),
         ((samples.mixture(2, 250), "empirical"), "at most 1000 parameters; got a model with 1002"),
     ],
-    ids=range(27),
+    ids=range(28),
 )
 def test_bad_models(arguments, message):
     with pytest.raises(InputError, match=message):

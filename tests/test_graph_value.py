@@ -158,6 +158,12 @@ REFUSED = {
         "pairs of node numbers, shape .m, 2.; got int",
     ),
     "triples": (InputTypeError, (3, [(0, 1, 2)]), {}, r"pairs .* got int64 of shape \(1, 3\)"),
+    "two rows": (
+        InputTypeError,
+        (4, [(0, 1, 2), (1, 2, 3)]),
+        {},
+        "Transpose it, and give each edge",
+    ),
     "ragged": (InputTypeError, (3, [(0, 1), (2,)]), {}, "pairs .* got rows of different lengths"),
     "floats": (InputTypeError, (3, [(0.0, 1.0)]), {}, "pairs .* got float64 of shape"),
     "words": (InputTypeError, (3, [("a", "b")]), {}, "pairs of node numbers"),

@@ -260,3 +260,16 @@ def test_sparse_rows_are_planned_as_they_are():
     made = gram(Gaussian(0.5), sparse, memory_limit="1MB", store=False)
     wanted = Gaussian(0.5).formula(sparse[:5], sparse)
     assert np.abs(made.rows(slice(0, 5)) - wanted).max() < 1e-13
+
+
+def test_sparse_features_count_what_they_take():
+    texts = [f"word {i:03}" for i in range(300)]
+    held = gram(Spectrum(3), texts, memory_limit="1MB")
+    assert held.plan.kind == "sparse features"
+    F = Spectrum(3).features(texts)
+    assert held.plan.bytes == F.data.nbytes + F.indices.nbytes + F.indptr.nbytes
+    twice = gram(Spectrum(3), texts[:150], texts, memory_limit="1MB")
+    assert 1.4 * held.plan.bytes < twice.plan.bytes < 1.6 * held.plan.bytes
+    assert gram(Spectrum(3), texts, memory_limit=held.plan.bytes - 1).plan.kind == "on the fly"
+    with pytest.raises(MemoryLimitError, match="Raise memory_limit"):
+        gram(Spectrum(3), texts, memory_limit="1kB")

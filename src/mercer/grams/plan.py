@@ -180,12 +180,21 @@ def _by_features(asked: Question) -> Plan | None:
     if basis is None:
         return None
     rows, columns = asked.shape
-    size = 0 if basis.is_sparse else (rows + columns) * basis.width * 8
+    size = _sparse_bytes(asked) if basis.is_sparse else (rows + columns) * basis.width * 8
     pays = basis.is_sparse or 2 * basis.width * (rows + columns) <= rows * columns
     if not pays or size > asked.limit:
         return None
     reason = f"an exact map with {basis.width} features is cheaper than K"
     return asked.plan("sparse features" if basis.is_sparse else "low rank", reason, size)
+
+
+def _sparse_bytes(asked: Question) -> int:
+    """Return what the sparse features of both sides take, by the example of the training side."""
+    held = asked.right.side.features(asked.kernel)
+    size = int(held.data.nbytes + held.indices.nbytes + held.indptr.nbytes)
+    if asked.left.side is asked.right.side:
+        return size
+    return size + size * len(asked.left.side.points) // max(held.shape[0], 1)
 
 
 def _has_tensor(kernel: Kernel) -> bool:

@@ -187,7 +187,10 @@ def _pairs(given: Any) -> Array:
     if found.size == 0:
         return np.empty((0, 2), dtype=np.int64)
     if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
-        raise InputTypeError(sentence("Graph", must, f"{found.dtype} of shape {found.shape}"))
+        columns = found.ndim == 2 and found.shape[0] == 2
+        hint = "Transpose it, and give each edge once." if columns else ""
+        got = f"{found.dtype} of shape {found.shape}"
+        raise InputTypeError(sentence("Graph", must, got, hint))
     return found
 
 

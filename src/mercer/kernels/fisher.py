@@ -163,8 +163,9 @@ def _has(model: Any, *names: str) -> bool:
 
 def _from_parts(model: Any, symbols: tuple[Any, ...] | None) -> Mixture | Chain:
     parts = tuple(model) if isinstance(model, list | tuple) else ()
-    word, arrays = (parts[0], parts[1:]) if len(parts) == 4 else ("markov", parts)
-    if len(arrays) == 3 and isinstance(word, str) and word in ("mixture", "markov"):
+    named = bool(parts) and isinstance(parts[0], str)
+    word, arrays = (parts[0], parts[1:]) if named else ("markov", parts)
+    if len(arrays) == 3 and word in ("mixture", "markov"):
         return Mixture.read(*arrays) if word == "mixture" else Chain.read(*arrays, symbols)
     raise InputTypeError(
         sentence(
