@@ -220,7 +220,7 @@ def test_the_example_in_the_documentation_reads_it(tmp_path, monkeypatch):
     model = KernelPrototypeClassifier(Gaussian(0.25)).fit(X, LABELS)
     save(model, tmp_path / "model.mercer")
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```python[^\n]*\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     names = {}
     exec(blocks[-1], names)
     squares = ((X[:, None] - names["rows"]) ** 2).sum(axis=-1)
