@@ -221,7 +221,7 @@ def test_items():
     checked_items("K", ["ab", b"ab", ["a", 1], ()], frozenset({"sequences"}))
     checked_items("K", [object(), 1], frozenset({"objects"}))
     series, vectors, words = (frozenset({kind}) for kind in ("series", "vector sets", "word maps"))
-    assert checked_items("K", [np.array([1, 2])], frozenset({"sequences"})) == [[1, 2]]
+    assert checked_items("K", [np.array([1, 2])], frozenset({"sequences"})) == [(1, 2)]
     assert checked_items("K", [[1.0, 2.0]], series)[0].dtype == np.float64
     assert checked_items("K", [[[1, 2], [3, 4]]], vectors)[0].shape == (2, 2)
     assert checked_items("K", [((0, -1),)], words)[0].dtype.kind == "i"

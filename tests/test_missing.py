@@ -14,6 +14,7 @@ from mercer.kernels import (
     Chi2,
     Constant,
     ExpDot,
+    Fisher,
     FunctionKernel,
     Gaussian,
     Intersection,
@@ -51,6 +52,7 @@ KERNELS = [
     Chi2(),
     Categorical(),
     Tanimoto(),
+    Fisher(samples.mixture()),
     FunctionKernel(samples.row_product),
     Linear().normalized(),
     Tanimoto().normalized(),
@@ -96,7 +98,7 @@ def test_every_kernel_on_rows_is_here():
     assert takes_rows - structural <= nodes
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: repr(kernel)[:60])
 def test_nan_in_nan_out(kernel):
     X = points()
     with sklearn.config_context(assume_finite=True):
@@ -110,7 +112,7 @@ def test_nan_in_nan_out(kernel):
         assert_missing(kernel(X[[MISSING]], X[3:]), np.full((1, 3), True))
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: repr(kernel)[:60])
 def test_nan_is_refused_with_its_place(kernel):
     X = points()
     for made in (X, scipy.sparse.csr_array(X), X.tolist()):

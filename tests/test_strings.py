@@ -249,7 +249,7 @@ def test_an_alphabet_of_one_token_has_no_neighbours():
 
 
 @pytest.mark.parametrize(
-    "alphabet", ["", (), 4, None, ("a", 1.5), ("a", True), {"a", "b"}], ids=str
+    "alphabet", ["", (), 4, None, ("a", 1.5), ("a", True), {"a", "b"}], ids=range(7)
 )
 def test_an_alphabet_is_a_sequence_of_tokens(alphabet):
     with pytest.raises(InputTypeError, match="alphabet must be a string, or a tuple"):

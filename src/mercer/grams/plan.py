@@ -194,7 +194,7 @@ def _sparse_bytes(asked: Question) -> int:
     size = int(held.data.nbytes + held.indices.nbytes + held.indptr.nbytes)
     if asked.left.side is asked.right.side:
         return size
-    return size + size * len(asked.left.side.points) // max(held.shape[0], 1)
+    return size + size * len(asked.left.side.points) // max(int(held.shape[0]), 1)
 
 
 def _has_tensor(kernel: Kernel) -> bool:

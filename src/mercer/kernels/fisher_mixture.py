@@ -180,7 +180,7 @@ class Mixture:
 
 def _check_near(squares: Array, owners: Array) -> None:
     """Refuse vectors whose scores no number can hold."""
-    far = np.flatnonzero(~np.isfinite(squares).all(axis=1))
+    far = np.flatnonzero(np.isinf(squares).any(axis=1))  # NaN is a missing value, and stays one
     if len(far):
         must = "vectors must be nearer to the means than 1e150 deviations"
         raise InputError(sentence(WHO, must, f"one further away at index {owners[far[0]]}"))
