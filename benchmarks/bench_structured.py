@@ -126,6 +126,17 @@ def numpy_subsequence(s: Any, t: Any, n: int, decay: float) -> float:
     return float(total)
 
 
+def numpy_products(s: Any, t: Any, n: int, decay: float) -> float:
+    """Return the same by products with matrices of gaps, the quickest NumPy form we know."""
+    same = (s[:, None] == t[None]).astype(float)
+    gaps = [np.subtract.outer(np.arange(len(u)), np.arange(len(u))) - 1 for u in (s, t)]
+    down, along = (np.where(gap >= 0, decay ** np.maximum(gap, 0), 0.0) for gap in gaps)
+    ending = same
+    for _ in range(n - 1):
+        ending = same * (down @ ending @ along.T)
+    return float(decay ** (2 * n) * ending.sum())
+
+
 def case_subsequence() -> Iterator[str]:
     yield "wanted: 200 x a NumPy programme, 1,000 questions, n = 4, decay 0.5"
     texts = questions()[0][:1000]
@@ -135,13 +146,14 @@ def case_subsequence() -> Iterator[str]:
     yield f"mercer {mine:.2f} s for {len(texts) * (len(texts) + 1) // 2} pairs"
     some = 40
     pairs = [(codes[i], codes[j]) for i in range(some) for j in range(i + 1)]
-    theirs, wanted = timed(lambda: [numpy_subsequence(s, t, 4, 0.5) for s, t in pairs], 2)
     lengths = np.array([len(text) for text in texts], dtype=float)
     cells = (lengths.sum() ** 2 + (lengths**2).sum()) / 2
     cells_some = (lengths[:some].sum() ** 2 + (lengths[:some] ** 2).sum()) / 2
-    ratio = (theirs / cells_some) / (mine / cells)
-    yield f"NumPy {theirs:.2f} s for the pairs of the first {some}: {ratio:.0f} x, cell by cell"
-    yield compare(K[:some, :some][np.tril_indices(some)], np.array(wanted))
+    for name, run in (("row by row", numpy_subsequence), ("by products", numpy_products)):
+        theirs, wanted = timed(lambda run=run: [run(s, t, 4, 0.5) for s, t in pairs], 3)
+        ratio = (theirs / cells_some) / (mine / cells)
+        yield f"NumPy {name} {theirs:.2f} s for the pairs of the first {some}: {ratio:.0f} x a cell"
+        yield compare(K[:some, :some][np.tril_indices(some)], np.array(wanted))
 
 
 def case_spectrum() -> Iterator[str]:
