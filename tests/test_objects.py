@@ -10,6 +10,7 @@ import pandas as pd
 import polars
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -190,6 +191,20 @@ def test_models_are_saved_and_loaded(kind, tmp_path):
         way = "decision_function" if isinstance(model, SVC) else "transform"
         wanted = getattr(fitted, way)(objects[30:])
         assert_array_equal(getattr(again, way)(objects[30:]), wanted)
+
+
+@pytest.mark.parametrize("kind", ["series", "images", "sets of vectors", "Fisher vectors"])
+def test_a_model_does_not_change_with_the_arrays_it_was_fitted_on(kind):
+    kernel, objects = KINDS[kind]
+    for model in (SVC(kernel=kernel), KernelRidge(kernel=kernel), KernelPCA(2, kernel=kernel)):
+        given = [item.copy() for item in objects[:30]]
+        fitted = model.fit(given, SIDE[:30])
+        for item in given:
+            item += 1
+        way = "transform" if isinstance(model, KernelPCA) else "predict"
+        found = getattr(fitted, way)(objects[30:])
+        again = clone(model).fit(objects[:30], SIDE[:30])
+        assert_allclose(found, getattr(again, way)(objects[30:]), rtol=1e-9, atol=1e-12)
 
 
 # --- one expression ------------------------------------------------------------------------------

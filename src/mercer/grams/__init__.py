@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import Array, InputError, KernelError, sentence
-from ..inputs import GramRows, Input, RowBlocks, Rows
+from ..inputs import GramRows, Input, Objects, RowBlocks, Rows
 from ..kernels.base import Basis, Kernel, register_fast_path
 from ..kernels.names import to_kernel
 from ..monitor import Monitor
@@ -76,7 +76,9 @@ class Prepared:
     def take(self, rows: Rows) -> Prepared:
         """Return the same kernel with copies of some of the points: what a fitted model keeps."""
         chosen = np.arange(len(self))[rows]  # positions, so that nothing is shared
-        return Prepared(self.kernel, View(Side(self.view.take(chosen).points)))
+        points = self.view.take(chosen).points
+        kept = points.copied() if isinstance(points, Objects) else points
+        return Prepared(self.kernel, View(Side(kept)))
 
     def map_width(self) -> int | None:
         """Return how many features an exact dense map of the kernel has; None: there is none."""

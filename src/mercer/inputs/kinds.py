@@ -186,6 +186,10 @@ class Objects(Input):
             return Objects(self.items[rows])
         return Objects(self.items[i] for i in np.arange(len(self))[rows])
 
+    def copied(self) -> Objects:
+        """Return the same objects, with arrays that nobody else can change."""
+        return Objects(item.copy() if isinstance(item, np.ndarray) else item for item in self.items)
+
 
 class Frame(Input):
     """A data frame of pandas, polars or arrow, whose columns kernels choose with `.on`."""

@@ -226,6 +226,9 @@ class _Gapped(CountKernel):
     gaps: int
     alphabet: str | tuple[Hashable, ...]
 
+    def __repr__(self) -> str:
+        return f"{self.k - self.gaps} of {self.k} places"
+
     def choices(self) -> list[tuple[int, ...]]:
         return list(combinations(range(self.k), self.k - self.gaps))
 
