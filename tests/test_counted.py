@@ -1,5 +1,6 @@
 """Counts of objects: codes of tokens, tables, and blocks of K where counts meet."""
 
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -65,7 +66,7 @@ def test_codes_are_the_same_in_every_process():
     found = {
         subprocess.run(
             [sys.executable, "-c", text],
-            env={"PYTHONHASHSEED": seed, "PATH": ""},
+            env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,
             check=True,
         ).stdout
