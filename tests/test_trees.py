@@ -295,11 +295,21 @@ def test_too_large_a_value_is_infinite_and_not_nan():
 
 
 @pytest.mark.parametrize("kind", [Subtree, SubsetTree, PartialTree], ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("decay", [0.0, -0.4, 1.5, math.nan, "0.4", None, True], ids=repr)
-def test_decays_are_above_0_and_at_most_1(kind, decay):
-    must = f"{kind.__name__}: decay must be a finite number above 0 and at most 1; got"
+@pytest.mark.parametrize("decay", [0.0, 1e-101, -0.4, 1.5, math.nan, "0.4", None, True], ids=repr)
+def test_decays_are_no_less_than_1e_100_and_at_most_1(kind, decay):
+    must = f"{kind.__name__}: decay must be a finite number at least 1e-100 and at most 1; got"
     with pytest.raises(InputError, match=re.escape(must)):
         kind(decay)
+
+
+@pytest.mark.parametrize(
+    "kernel", [Subtree(1e-100), SubsetTree(1e-100), PartialTree(1e-100, 1e-100)], ids=repr
+)
+def test_the_smallest_decay_has_a_cosine(kernel):
+    trees = [Tree.parse(text) for text in ("(S (A a) (B b))", "(S (A a) (B c))", "(A a)")]
+    found = kernel.normalized()(trees)
+    np.testing.assert_allclose(np.diag(found), 1, rtol=1e-12)
+    assert 0 < found[0, 1] < 1
 
 
 @pytest.mark.parametrize("decay", [0.0, 1.5], ids=repr)

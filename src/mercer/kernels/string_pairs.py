@@ -14,7 +14,7 @@ from ..inputs import SEQUENCES
 from .codes import sequences
 from .objects import PairKernel
 
-_LEAST = 1e-300  # of decay**(2n): products with it keep their digits
+_LEAST = 1e-300  # of decay and decay**(2n): products with it keep their digits
 _LONGEST = 1000
 
 
@@ -23,9 +23,9 @@ class Substring(PairKernel):
     """k(s, t) = sum_u decay**|u| n_u(s) n_u(t) over all substrings u of one token and more,
     n_u(s) = how often u occurs in s.
 
-    decay: above 0; below 1 short substrings count most, above 1 long ones, and then a value may be
-    infinite: where decay**length is above 1e308. Vishwanathan, Smola, "Fast kernels for string and
-    tree matching" (2003).
+    decay: 1e-300 or more; below 1 short substrings count most, above 1 long ones, and then a value
+    may be infinite: where decay**length is above 1e308. Vishwanathan, Smola, "Fast kernels for
+    string and tree matching" (2003).
     """
 
     domain = SEQUENCES
@@ -33,7 +33,7 @@ class Substring(PairKernel):
     decay: float
 
     def __post_init__(self) -> None:
-        self._set(decay=checks.number("Substring", "decay", self.decay, above=0))
+        self._set(decay=checks.number("Substring", "decay", self.decay, least=_LEAST))
 
     def pair(self, x: Any, y: Any) -> float:
         total, above = 0.0, [0.0] * len(y)  # sum of decay**l over the common suffixes that end here

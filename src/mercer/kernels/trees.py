@@ -18,13 +18,15 @@ from .codes import token_codes
 from .counts import CountKernel, Table
 from .objects import PairKernel
 
+_LEAST = 1e-100  # of a decay: products of three of them are no zeros
+
 
 @dataclass(frozen=True, repr=False)
 class Subtree(CountKernel):
     """k(s, t) = sum_f decay^|f| n_f(s) n_f(t) over complete subtrees f.
 
     A complete subtree is a node that is no leaf with everything below it; |f| is how many of its
-    nodes have children. decay: above 0, at most 1.
+    nodes have children. decay: at most 1.
     Vishwanathan, Smola, "Fast kernels for string and tree matching" (2003).
     """
 
@@ -33,7 +35,7 @@ class Subtree(CountKernel):
     decay: float = 0.4
 
     def __post_init__(self) -> None:
-        self._set(decay=checks.number("Subtree", "decay", self.decay, above=0, most=1))
+        self._set(decay=checks.number("Subtree", "decay", self.decay, least=_LEAST, most=1))
 
     def counts(self, x: Any) -> Mapping[Hashable, float]:
         found = Counter(tree for tree in x.subtrees() if tree.n_nodes > 1)
@@ -72,7 +74,7 @@ class SubsetTree(_NodePairs):
     """k(s, t) = sum_f decay^|f| n_f(s) n_f(t) over subset trees f.
 
     A subset tree is a node that is no leaf with all its children, of which some have all of theirs,
-    and so on; |f| is how many of its nodes have children in it. decay: above 0, at most 1.
+    and so on; |f| is how many of its nodes have children in it. decay: at most 1.
     delta = decay prod (1 + delta(child, child)) for equal label and children, a child that is a
     leaf being no other than a leaf; 0 otherwise.
     Collins, Duffy, "Convolution kernels for natural language" (2001).
@@ -81,7 +83,7 @@ class SubsetTree(_NodePairs):
     decay: float = 0.4
 
     def __post_init__(self) -> None:
-        self._set(decay=checks.number("SubsetTree", "decay", self.decay, above=0, most=1))
+        self._set(decay=checks.number("SubsetTree", "decay", self.decay, least=_LEAST, most=1))
 
     def delta(self, v: Node, w: Node, known: Array) -> float:
         if not v.children or v.production != w.production:
@@ -113,7 +115,7 @@ class PartialTree(_NodePairs):
 
     def __post_init__(self) -> None:
         for name in ("decay", "depth_decay"):
-            value = checks.number("PartialTree", name, getattr(self, name), above=0, most=1)
+            value = checks.number("PartialTree", name, getattr(self, name), least=_LEAST, most=1)
             self._set(**{name: value})
 
     def delta(self, v: Node, w: Node, known: Array) -> float:
