@@ -312,10 +312,9 @@ def test_the_smallest_decay_has_a_cosine(kernel):
     assert 0 < found[0, 1] < 1
 
 
-@pytest.mark.parametrize("decay", [0.0, 1.5], ids=repr)
-def test_the_depth_decay_too(decay):
+def test_the_depth_decay_too():
     with pytest.raises(InputError, match=r"PartialTree: depth_decay must be .*; got"):
-        PartialTree(0.4, decay)
+        PartialTree(0.4, 1.5)
 
 
 def test_parameters_are_read_back():
@@ -326,9 +325,7 @@ def test_parameters_are_read_back():
 
 @pytest.mark.parametrize("kernel", KERNELS[:3], ids=repr)
 def test_what_is_no_tree_is_named(kernel):
-    with pytest.raises(
-        InputTypeError, match=r"every item must be a Tree; got '\(S a\)' .* index 1"
-    ):
+    with pytest.raises(InputTypeError, match=r"must be a Tree; got '\(S a\)' .* index 1"):
         kernel([T1, "(S a)"])
     with pytest.raises(InputTypeError, match=r"Make it with Tree\.parse"):
         kernel([("S", "a")])
