@@ -5,9 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import oracles
+import pandas as pd
+import polars
 import pytest
-from numpy.testing import assert_allclose
-from object_kinds import KINDS, SIDE, N
+from numpy.testing import assert_allclose, assert_array_equal
+from object_kinds import KINDS, SIDE, WORDS, N
 
 from mercer import SVC, gram
 from mercer.checks import InputTypeError
