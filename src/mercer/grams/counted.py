@@ -33,7 +33,7 @@ def is_of_objects(kernel: Kernel) -> bool:
     """Return whether all parts of an expression that look at points are such kernels."""
     if kernel.children():
         return all(is_of_objects(child) for child in kernel.children())
-    return has_native_form(kernel) or isinstance(kernel, Constant)
+    return kernel.in_core or isinstance(kernel, Constant)
 
 
 def object_block(kernel: Kernel, left: View, right: View, monitor: Monitor) -> Array:

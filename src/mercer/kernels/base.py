@@ -57,6 +57,7 @@ class Kernel:
 
     domain: frozenset[str] = ANY
     nonnegative: ClassVar[bool] = False
+    in_core: ClassVar[bool] = False  # whether all it makes of objects is computed natively
     precedence: ClassVar[int] = 4  # of its text: 1 sum, 2 product, 3 power, 4 call
     __array_ufunc__ = None  # so that NumPy numbers leave `2.0 * kernel` to the kernel
 

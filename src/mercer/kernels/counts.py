@@ -66,6 +66,8 @@ class CountKernel(Kernel, abstract=True):
     at prediction. With `overlap` it is sum_t min(n_t(x), n_t(y)) instead, which has no short map.
     """
 
+    in_core = True
+
     @property
     def overlap(self) -> bool:
         """Whether counts meet by their minimum instead of their product."""

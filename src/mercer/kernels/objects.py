@@ -21,6 +21,8 @@ class PairKernel(Kernel, abstract=True):
     out in arrays, without regard to any other collection; `job` makes the programme of two of them.
     """
 
+    in_core = True
+
     @abstractmethod
     def encode(self, items: Sequence[Any]) -> Any:
         """Return the objects as the programme takes them; refuse those that have no value."""

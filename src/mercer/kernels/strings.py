@@ -120,6 +120,7 @@ class Mismatch(Kernel):
     """
 
     domain = SEQUENCES
+    in_core = True
 
     k: int
     m: int
