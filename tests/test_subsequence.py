@@ -282,7 +282,9 @@ def test_substrings_of_long_texts():
 
 def test_wrong_parameters():
     for decay in (0.0, -1.0, float("nan"), float("inf")):
-        with pytest.raises(InputError, match="Substring: decay must be a finite number above 0"):
+        with pytest.raises(
+            InputError, match="Substring: decay must be a finite number at least 1e-300"
+        ):
             Substring(decay)
     for decay in (0.0, 1.0001):
         with pytest.raises(InputError, match="above 0 and at most 1"):
