@@ -59,9 +59,9 @@ public:
     // About how many steps a large pair takes: fewer are done between two looks at the clock then.
     virtual double work() const { return 0.0; }
 
-    // out[r][c] = k(rows[r], columns[c]), out in rows of `stride` numbers. same: rows and columns
-    // are the same objects of one collection, of which half is computed. first, last: which of the
-    // rows. False if poll asked to stop.
+    // out[r][c] = k(rows[r], columns[c]) for first <= r < last. same: rows and columns are the same
+    // objects of one collection; half of the matrix is computed, and mirrored. False if poll asked
+    // to stop.
     bool store(const std::vector<std::int64_t>& rows, const std::vector<std::int64_t>& columns,
                bool same, std::int64_t first, std::int64_t last, double* out,
                const Poll& poll) const;

@@ -2,8 +2,7 @@
 
 A single character is its code point; anything else has a 64-bit hash of its content. Tokens that
 are equal in Python (1, 1.0 and True) have one code, and so have all NaN. Two different tokens share
-a code with probability 2**-63, so n different ones meet none of it but with probability
-n**2 / 2**64.
+a code with probability 2**-64; among n different ones, some two do with probability n**2 / 2**65.
 """
 
 from __future__ import annotations
