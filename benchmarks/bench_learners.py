@@ -8,14 +8,13 @@ and said to be so.
 
 from __future__ import annotations
 
-import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from data import mnist
-from machine import keep_memory, peak_memory, run_cases
+from machine import keep_memory, peak_memory, run_cases, timed
 from sklearn.decomposition import KernelPCA as PeerPCA
 from sklearn.metrics import log_loss
 from sklearn.neighbors import KNeighborsClassifier
@@ -34,16 +33,6 @@ from mercer.solvers.kmeans import seed
 
 GAMMA = 0.02
 KERNEL = Gaussian(gamma=GAMMA)
-
-
-def timed(run: Callable[[], Any], times: int) -> tuple[float, Any]:
-    """Return the fastest of several runs, in seconds, and what the last returned."""
-    found = []
-    for _ in range(times):
-        start = time.perf_counter()
-        result = run()
-        found.append(time.perf_counter() - start)
-    return min(found), result
 
 
 def numpy_gram(A: Any, B: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from data import questions, tu_graphs
-from machine import keep_memory, run_cases
+from machine import keep_memory, run_cases, timed
 from scipy.signal import lfilter
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
@@ -30,16 +30,6 @@ from mercer.kernels import (
     Subsequence,
     WeisfeilerLehman,
 )
-
-
-def timed(run: Callable[[], Any], times: int) -> tuple[float, Any]:
-    """Return the fastest of several runs, in seconds, and what the last returned."""
-    found = []
-    for _ in range(times):
-        start = time.perf_counter()
-        result = run()
-        found.append(time.perf_counter() - start)
-    return min(found), result
 
 
 def grakel_form(graphs: list[Graph], labels: bool) -> list[Any]:

@@ -9,13 +9,12 @@ directory of the data. `pip install scikit-learn-intelex` brings the peer.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from data import mnist, two_classes
-from machine import keep_memory, run_cases
+from machine import keep_memory, run_cases, timed
 from sklearn import svm as plain_svm
 from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import rbf_kernel
@@ -26,16 +25,6 @@ from mercer import SVC, tune
 from mercer.kernels import Gaussian
 
 TOL = 1e-3
-
-
-def timed(run: Callable[[], Any], times: int) -> tuple[float, Any]:
-    """Return the best time of some runs, and what the last one returned."""
-    found, result = [], None
-    for _ in range(times):
-        start = time.perf_counter()
-        result = run()
-        found.append(time.perf_counter() - start)
-    return min(found), result
 
 
 def judge(model: Any, X: Any, y: Any, C: float, gamma: float) -> tuple[float, float]:

@@ -68,6 +68,16 @@ def best(run: Callable[[], Any], times: int = 3) -> float:
     return min(found)
 
 
+def timed(run: Callable[[], Any], times: int) -> tuple[float, Any]:
+    """Return the fastest of several runs, in seconds, and what the last returned."""
+    found, result = [], None
+    for _ in range(times):
+        start = time.perf_counter()
+        result = run()
+        found.append(time.perf_counter() - start)
+    return min(found), result
+
+
 def run_cases(names: dict[str, Any]) -> None:
     """Run the functions `case_…` whose name holds the first argument of the command line."""
     print(describe())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import scipy.sparse
@@ -24,7 +24,7 @@ DENSE = 64 * 10**6  # bytes of popular columns made dense together
 SECONDS = 0.2  # between two reports of progress
 
 
-def has_native_form(kernel: Kernel) -> bool:
+def has_native_form(kernel: Kernel) -> TypeGuard[CountKernel | PairKernel]:
     """Return whether blocks of a kernel of objects are computed here."""
     return isinstance(kernel, CountKernel | PairKernel)
 
@@ -36,11 +36,12 @@ def is_of_objects(kernel: Kernel) -> bool:
     return kernel.in_core or isinstance(kernel, Constant)
 
 
-def object_block(kernel: Kernel, left: View, right: View, monitor: Monitor) -> Array:
+def object_block(
+    kernel: CountKernel | PairKernel, left: View, right: View, monitor: Monitor
+) -> Array:
     """Return K of two views of objects."""
     if isinstance(kernel, PairKernel):
         return _pairs(kernel, left, right, monitor)
-    assert isinstance(kernel, CountKernel)
     kernel.check_sides(left.side.points, right.side.points)
     rows = [view.cut(_counts(kernel, view)) for view in (left, right)]
     return meetings(*rows, same=left.same_rows(right), monitor=monitor, minimum=kernel.overlap)

@@ -9,6 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, permutations
+from typing import cast
 
 import numpy as np
 
@@ -108,15 +109,9 @@ class ShortestPath(CountKernel):
 
     def tabulate(self, items: Sequence[Graph]) -> Table:
         graphs = flatten(items)
-        tally = _native.count_paths(
-            graphs.node_ends,
-            graphs.arc_ends,
-            graphs.neighbours,
-            graphs.node_codes,
-            graphs.arc_weights,
-            None,
-        )
-        assert tally is not None  # nobody asked to stop
+        arrays = (graphs.node_ends, graphs.arc_ends, graphs.neighbours, graphs.node_codes)
+        found = _native.count_paths(*arrays, graphs.arc_weights, None)
+        tally = cast(_native.Tally, found)  # nobody can ask it to stop
         made = Table(
             np.empty(len(items) + 1, dtype=np.int64),
             np.empty(tally.total, dtype=np.uint64),

@@ -81,7 +81,7 @@ class RandomWalk(PairKernel):
             _check_convergence(self.decay, graphs, radii)
             graphs.summarise(*spectra)
         else:
-            walks = _walks(self, arrays, weights)
+            walks = _walks(self.steps, arrays, weights)
             ends = np.concatenate([[0], np.cumsum(uniform * np.int64(self.steps + 1))])
             graphs.summarise(ends, np.empty(0), walks[uniform].ravel())
         return graphs
@@ -123,26 +123,25 @@ def _arcs(graph: Graph) -> Iterator[tuple[int, int, Any, float]]:
             yield a, b, _label(graph.edge_labels, index), weight
 
 
-def _walks(kernel: RandomWalk, arrays: GraphArrays, weights: Array) -> Array:
+def _walks(steps: int, arrays: GraphArrays, weights: Array) -> Array:
     """Return the weight of all walks of every graph, of each length: 1'A^k 1.
 
     That of the labelled walks is not larger, so where these squares are finite every k is.
     """
-    assert kernel.steps is not None
     at = np.ones(len(arrays.node_codes))
     A = scipy.sparse.csr_array(
         (weights, arrays.neighbours, arrays.arc_ends), shape=(len(at), len(at))
     )
-    found = np.empty((len(arrays), kernel.steps + 1))
+    found = np.empty((len(arrays), steps + 1))
     with np.errstate(over="ignore", invalid="ignore"):
-        for length in range(kernel.steps + 1):
+        for length in range(steps + 1):
             found[:, length] = np.bincount(arrays.owners, weights=at, minlength=len(arrays))
             at = A @ at
         total = np.square(found).sum(axis=1)
     if not np.isfinite(total).all():
         graph = int(np.flatnonzero(~np.isfinite(total))[0])
         must = "the walks must not weigh more than a number can hold"
-        got = f"{kernel!r} and graph {graph}"
+        got = f"more for {steps} steps in graph {graph}"
         raise KernelError(sentence("RandomWalk", must, got, "Lower decay or steps."))
     return found
 
