@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "hash.hpp"
 #include "machine.hpp"
 
 namespace mercer {
@@ -45,12 +46,6 @@ std::int64_t merge(std::uint64_t* ids, double* values, std::int64_t count,
     return last + 1;
 }
 
-std::uint64_t scramble(std::uint64_t id) {
-    id ^= id >> 32;
-    id *= 0xd6e8feb86659fd93ULL;
-    return id ^ (id >> 32);
-}
-
 }  // namespace
 
 bool merge_tokens(const Tokens& tokens, std::uint64_t* ids, double* values, std::int64_t* kept,
@@ -88,7 +83,7 @@ bool look_up(const std::uint64_t* vocabulary, std::int64_t size, const std::uint
     const std::uint64_t mask = std::bit_ceil(static_cast<std::uint64_t>(size) * 2 + 2) - 1;
     std::vector<std::int32_t> table(mask + 1, -1);
     for (std::int64_t c = 0; c < size; ++c) {
-        std::uint64_t place = scramble(vocabulary[c]) & mask;
+        std::uint64_t place = mix(vocabulary[c]) & mask;
         while (table[place] >= 0) place = (place + 1) & mask;
         table[place] = static_cast<std::int32_t>(c);
     }
@@ -96,7 +91,7 @@ bool look_up(const std::uint64_t* vocabulary, std::int64_t size, const std::uint
                         [&](std::int64_t task, int) {
                             const std::int64_t last = std::min((task + 1) * tokens_at_once, count);
                             for (std::int64_t k = task * tokens_at_once; k < last; ++k) {
-                                std::uint64_t place = scramble(ids[k]) & mask;
+                                std::uint64_t place = mix(ids[k]) & mask;
                                 while (table[place] >= 0 && vocabulary[table[place]] != ids[k])
                                     place = (place + 1) & mask;
                                 columns[k] = table[place];

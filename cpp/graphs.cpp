@@ -9,6 +9,7 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "hash.hpp"
 #include "machine.hpp"
 
 namespace mercer {
@@ -40,12 +41,6 @@ void check(const Graphs& graphs) {
                 require(graphs.node_ends[g] <= u && u < graphs.node_ends[g + 1]);
                 require(k == graphs.arc_ends[v] || graphs.neighbours[k - 1] < u);
             }
-}
-
-std::uint64_t mix(std::uint64_t x) {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
 }
 
 // How often each id was met. Ids are hashes: their low bits are places in a table.

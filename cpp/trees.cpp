@@ -4,19 +4,15 @@
 #include <limits>
 #include <stdexcept>
 
+#include "hash.hpp"
+
 namespace mercer {
 
 namespace {
 
-std::uint64_t mixed(std::uint64_t x) {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
 // The hash of a sequence, made longer by one number.
 std::uint64_t joined(std::uint64_t hash, std::uint64_t next) {
-    return mixed(hash * 0x9e3779b97f4a7c15u + mixed(next + 0x632be59bd9b4e019u));
+    return mix(hash * 0x9e3779b97f4a7c15u + mix(next + 0x632be59bd9b4e019u));
 }
 
 constexpr std::uint64_t leaf = 1, node = 2;  // where the hash of either begins

@@ -1,4 +1,7 @@
-"""Many graphs laid out in a few arrays, so that one pass of array code serves all of them."""
+"""Many graphs laid out in a few arrays, so that one pass of array code serves all of them.
+
+Definitions, which go through one graph node by node, use `labels_of` and `neighbours_of`.
+"""
 
 from __future__ import annotations
 
@@ -98,3 +101,24 @@ def _weights(weights: Sequence[Array | None], counts: Array) -> Array:
         has = np.array([found is not None for found in weights], dtype=bool)
         made[np.repeat(has, counts)] = np.concatenate(given)
     return made
+
+
+# --- one graph, as definitions go through it ------------------------------------------------------
+
+
+def labels_of(graph: Graph) -> list[Hashable]:
+    """Return the labels of the nodes; None, which no label is, in a graph without."""
+    labels = graph.node_labels
+    return [None] * graph.n_nodes if labels is None else list(labels)
+
+
+def neighbours_of(graph: Graph) -> list[list[tuple[int, Hashable, float]]]:
+    """Return for every node its neighbours, with the label and the weight of the edge."""
+    near: list[list[tuple[int, Hashable, float]]] = [[] for _ in range(graph.n_nodes)]
+    for k, (u, v) in enumerate(graph.edges.tolist()):
+        label = None if graph.edge_labels is None else graph.edge_labels[k]
+        weight = 1.0 if graph.edge_weights is None else float(graph.edge_weights[k])
+        near[u].append((v, label, weight))
+        if u != v:
+            near[v].append((u, label, weight))
+    return near

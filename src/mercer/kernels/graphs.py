@@ -18,7 +18,7 @@ from ..checks import Array
 from ..inputs import GRAPHS, Graph
 from .codes import mix
 from .counts import CountKernel, Table
-from .graph_arrays import flatten
+from .graph_arrays import flatten, labels_of, neighbours_of
 
 BASES = ("subtree", "assignment")
 MOST = 1000  # rounds; labels of the definition are nested as deep
@@ -61,8 +61,8 @@ class WeisfeilerLehman(CountKernel):
     def _refined(self, x: Graph, known: dict[Hashable, Hashable]) -> Mapping[Hashable, float]:
         """Return the counts. Labels are kept in `known`, where equal ones are the same object:
         else to compare two nested ones takes twice as long for each round."""
-        near = _neighbours(x)
-        labels: list[Hashable] = _labels(x)
+        near = neighbours_of(x)
+        labels: list[Hashable] = labels_of(x)
         found: Counter[Hashable] = Counter((0, label) for label in labels)
         for step in range(1, self.rounds + 1):
             around = [Counter((edge, labels[u]) for u, edge, _ in nodes) for nodes in near]
@@ -99,7 +99,7 @@ class ShortestPath(CountKernel):
     domain = GRAPHS
 
     def counts(self, x: Graph) -> Mapping[Hashable, float]:
-        near, labels = _neighbours(x), _labels(x)
+        near, labels = neighbours_of(x), labels_of(x)
         return Counter(
             (labels[u], labels[v], float(f"{length:.11e}"))
             for u in range(x.n_nodes)
@@ -159,24 +159,6 @@ class Graphlet(CountKernel):
         owners, kinds = np.nonzero(found)
         ends = np.searchsorted(owners, np.arange(len(items) + 1))
         return Table(ends.astype(np.int64), patterns[kinds], found[owners, kinds].astype(float))
-
-
-def _labels(graph: Graph) -> list[Hashable]:
-    """Return the labels of the nodes; None, which no label is, in a graph without."""
-    labels = graph.node_labels
-    return [None] * graph.n_nodes if labels is None else list(labels)
-
-
-def _neighbours(graph: Graph) -> list[list[tuple[int, Hashable, float]]]:
-    """Return for every node its neighbours, with the label and the weight of the edge."""
-    near: list[list[tuple[int, Hashable, float]]] = [[] for _ in range(graph.n_nodes)]
-    for k, (u, v) in enumerate(graph.edges.tolist()):
-        label = None if graph.edge_labels is None else graph.edge_labels[k]
-        weight = 1.0 if graph.edge_weights is None else float(graph.edge_weights[k])
-        near[u].append((v, label, weight))
-        if u != v:
-            near[v].append((u, label, weight))
-    return near
 
 
 def _sums(values: Array, ends: Array) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import scipy.sparse
 from .. import _native, checks
 from ..checks import Array, KernelError, sentence
 from ..inputs import GRAPHS, Graph
-from .graph_arrays import GraphArrays, flatten
+from .graph_arrays import GraphArrays, flatten, labels_of, neighbours_of
 from .objects import PairKernel
 
 _MARGIN = _native.WalkGraphs.LEAST_MARGIN  # from the bound: closer, k loses half of its digits
@@ -94,15 +95,9 @@ class RandomWalk(PairKernel):
 
 def product_graph(x: Graph, y: Graph) -> Array:
     """Return the adjacency matrix of the product graph of two graphs."""
-    vertices = {
-        (u, v): index
-        for index, (u, v) in enumerate(
-            (u, v)
-            for u in range(x.n_nodes)
-            for v in range(y.n_nodes)
-            if _label(x.node_labels, u) == _label(y.node_labels, v)
-        )
-    }
+    labelled = product(enumerate(labels_of(x)), enumerate(labels_of(y)))
+    alike = [(u, v) for (u, label), (v, other) in labelled if label == other]
+    vertices = {pair: index for index, pair in enumerate(alike)}
     W = np.zeros((len(vertices), len(vertices)))
     for a, b, label, weight in _arcs(x):
         for c, d, other, factor in _arcs(y):
@@ -111,16 +106,11 @@ def product_graph(x: Graph, y: Graph) -> Array:
     return W
 
 
-def _label(labels: Any, index: int) -> Any:
-    return None if labels is None else labels[index]
-
-
 def _arcs(graph: Graph) -> Iterator[tuple[int, int, Any, float]]:
     """Yield the edges, each both ways, with label and weight."""
-    for index, (u, v) in enumerate(graph.edges.tolist()):
-        weight = 1.0 if graph.edge_weights is None else float(graph.edge_weights[index])
-        for a, b in {(u, v), (v, u)}:
-            yield a, b, _label(graph.edge_labels, index), weight
+    for u, near in enumerate(neighbours_of(graph)):
+        for v, label, weight in near:
+            yield u, v, label, weight
 
 
 def _walks(steps: int, arrays: GraphArrays, weights: Array) -> Array:
