@@ -1,8 +1,6 @@
 // Kernels of objects for Python: what all of them share.
 #include "bind_objects.hpp"
 
-#include <nanobind/stl/vector.h>
-
 #include <vector>
 
 #include "counts.hpp"
