@@ -274,11 +274,12 @@ private:
 
     bool step_of_two(const Pair& pair) {
         const std::int64_t i = pair.rising, j = pair.falling;
-        const double curvature =
-            std::max(own(i) + own(j) - 2 * static_cast<double>(row(i)[j]), smallest_curvature);
+        const double both = own(i) + own(j), floor = least_curvature * both;
+        const double curvature = std::max(both - 2 * static_cast<double>(row(i)[j]), floor);
         const double up = room_up(i), down = room_down(j);
-        const double amount = std::min({pair.slope / curvature, up, down});
-        if (curvature == smallest_curvature && up == infinity && down == infinity) return false;
+        const double wanted = curvature > 0 ? pair.slope / curvature : infinity;
+        const double amount = std::min({wanted, up, down});
+        if (curvature == floor && up == infinity && down == infinity) return false;
         raise(i, amount, amount >= up);
         lower(j, amount, amount >= down);
         settle(i);
@@ -290,11 +291,11 @@ private:
 
     bool step_of_one(const Pair& pair) {
         const std::int64_t i = pair.rising;
-        const double curvature = std::max(own(i), smallest_curvature);
         const bool rises = pair.slope > 0;
         const double room = rises ? room_up(i) : room_down(i);
-        const double amount = std::min(std::abs(pair.slope) / curvature, room);
-        if (curvature == smallest_curvature && room == infinity) return false;
+        const double wanted = own(i) > 0 ? std::abs(pair.slope) / own(i) : infinity;
+        const double amount = std::min(wanted, room);
+        if (amount == infinity) return false;
         if (rises)
             raise(i, amount, amount >= room);
         else

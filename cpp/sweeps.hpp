@@ -54,6 +54,7 @@ inline double_v first_places() {
 }
 
 constexpr double nothing = -__builtin_inf();
+constexpr double least_normal = 2.3e-308;
 
 // g += a x + b y, then the variable with the least g + up, as its negative.
 template <class T>
@@ -94,14 +95,15 @@ Chosen sweep_partner(std::int64_t n, const T* row, const T* diagonal, double own
                      const double* g, const double* down, double* steepest) {
     Largest one(0.0), two(0.0);
     double_v most = splat(nothing), more = splat(nothing), here = first_places();
-    const double_v kii = splat(own), start = splat(slope), least = splat(smallest_curvature);
+    const double_v kii = splat(own), start = splat(slope), least = splat(least_curvature);
     const double_v step = splat(stride);
     const auto at = [&](std::int64_t j, Largest& best, double_v& high) {
         const double_v value = load(g + j) + load(down + j);
         high = value > high ? value : high;
         const double_v gap = value - start;
-        double_v curvature = (kii + widen(diagonal + j)) - 2 * widen(row + j);
-        curvature = curvature > least ? curvature : least;
+        const double_v both = kii + widen(diagonal + j), floor = least * both;
+        double_v curvature = both - 2 * widen(row + j);
+        curvature = curvature > floor ? curvature : floor;
         const double_v gain = gap > double_v{} ? gap * gap / curvature : double_v{};
         best.offer(gain, here);
         here = here + step;
@@ -123,7 +125,7 @@ Chosen sweep_single(std::int64_t n, const T* diagonal, const double* g, const do
                     const double* down, double* steepest) {
     Largest best(0.0);
     double_v most = splat(nothing), here = first_places();
-    const double_v least = splat(smallest_curvature);
+    const double_v least = splat(least_normal);
     for (std::int64_t j = 0; j < n; j += double_lanes) {
         const double_v rising = -(load(g + j) + load(up + j)),
                        falling = load(g + j) + load(down + j);

@@ -70,7 +70,7 @@ struct Chosen {
 };
 
 constexpr std::int64_t sweep = 8;  // variables are padded to a multiple of this
-constexpr double smallest_curvature = 1e-12;
+constexpr double least_curvature = 5e-13;  // of two variables, against their diagonal of K
 
 template <class T>
 struct Kernels {

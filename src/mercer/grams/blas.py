@@ -6,12 +6,51 @@ alternate between the two makes them fight for the processors, at tens of millis
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
 from scipy.linalg import blas
+from threadpoolctl import ThreadpoolController
 
 from ..checks import Array
+
+_lock = threading.Lock()
+_limits: list[int] = []  # those of all computations under way
+_before: list[int] = []  # the threads of each library before the first of them
+
+
+@cache
+def _libraries() -> list[Any]:
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
+
+
+def _limit() -> None:
+    for library, before in zip(_libraries(), _before, strict=True):
+        library.set_num_threads(min([before, *_limits]))
+
+
+@contextmanager
+def blas_threads(most: int) -> Iterator[None]:
+    """Let BLAS use at most so many threads inside.
+
+    The number belongs to the process: of computations in several threads the least limit counts,
+    and the last one to end gives back what there was before the first.
+    """
+    with _lock:
+        if not _limits:
+            _before[:] = [library.num_threads for library in _libraries()]
+        _limits.append(most)
+        _limit()
+    try:
+        yield
+    finally:
+        with _lock:
+            _limits.remove(most)
+            _limit()
 
 
 def product(A: Array, B: Array) -> Array:

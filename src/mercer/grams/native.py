@@ -17,6 +17,7 @@ from ..kernels.base import Kernel
 from ..kernels.pairs import ABSOLUTE, CHI2, DOT, MINIMUM, ROOT_RATIO, SQUARED, UNEQUAL, as_matrix
 from ..monitor import Monitor
 from . import blocks
+from .blas import blas_threads
 from .lower import Program, follow, lower, packed_columns
 from .views import Side, View
 
@@ -76,15 +77,16 @@ def _processors() -> int:
 
 @contextlib.contextmanager
 def limited_threads(count: int | None, who: str) -> Iterator[None]:
-    """Use so many native threads inside; None: as many as before, -1: every processor."""
+    """Use so many native threads inside, and no more of BLAS; None: as before, -1: all processors."""
     if count is None:
         yield
         return
     before = _native.num_threads()
-    wanted = _processors() if count == -1 else count
-    _native.set_num_threads(checks.whole(who, "n_jobs", wanted, least=1))
+    wanted = checks.whole(who, "n_jobs", _processors() if count == -1 else count, least=1)
+    _native.set_num_threads(wanted)
     try:
-        yield
+        with blas_threads(wanted):
+            yield
     finally:
         _native.set_num_threads(before)
 

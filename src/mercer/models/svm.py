@@ -31,7 +31,9 @@ ADVICE = {
     "time limit": "Raise time_limit or tol, or lower C.",
     "cancelled": "Let it run on, or raise tol.",
     "no margin": "Raise nu: where so few errors are allowed, the best function is 0.",
-    "stagnated": "Raise tol: rounding hides what is left, or the kernel is not Mercer.",
+    "rounding": "Scale the columns of X, lower C, or raise tol: beside values of K this large, "
+    "rounding hides what is left.",
+    "stagnated": "Raise tol, scale the columns of X, or see check_kernel: is the kernel Mercer?",
 }
 
 
@@ -41,7 +43,8 @@ class SvmCertificate(Certificate):
 
     status: "converged", or why not. primal, dual: the objectives, equal at the optimum; gap: their
     difference. violation: the largest violation of the Karush-Kuhn-Tucker conditions, to be below
-    `tol`. zero, free, bound: how many coefficients are 0, between the bounds, at a bound.
+    `tol`; rounding: what rounding of K and of sums of its values may amount to, which is all that
+    is left if the status is "rounding". zero, free, bound: how many coefficients are 0, between the bounds, at a bound.
     norm: of w; margin: 1 / norm. Several machines: sums, the largest violation, the smallest
     margin. rows_reused: rows of K that were asked for again and not computed again.
     n: training points. training_error: the share of them on the wrong side of the one machine of
@@ -63,6 +66,7 @@ class SvmCertificate(Certificate):
     n: int
     training_error: float
     radius: float
+    rounding: float = 0.0
 
 
 class SupportVectorEstimator(KernelEstimator):
@@ -164,27 +168,31 @@ class SupportVectorEstimator(KernelEstimator):
         zero = sum(int((machine.b == 0).sum()) for machine in machines)
         norm = max(machine.norm for machine in machines)
         violation = max(machine.solution.violation for machine in machines)
+        radius = np.sqrt(max(float(self.kernel_.diag(self._prepared.points).max()), 0.0))
         self.certificate_ = SvmCertificate(
-            status,
-            rows.plan,
-            rows.entries,
-            rows.bytes,
-            seconds,
-            primal,
-            dual,
-            primal - dual,
-            violation,
-            tol,
-            zero,
-            free,
-            sum(len(machine.b) for machine in machines) - free - zero,
-            1 / norm if norm > 0 else np.inf,
-            norm,
-            int(self.n_iter_.sum()),
-            rows.reused,
-            len(self._prepared),
-            machines[0].wrong / len(self._prepared) if len(machines) == 1 else np.nan,
-            float(np.sqrt(max(float(self.kernel_.diag(self._prepared.points).max()), 0.0))),
+            status=status,
+            plan=rows.plan,
+            kernel_entries=rows.entries,
+            bytes=rows.bytes,
+            seconds=seconds,
+            primal=primal,
+            dual=dual,
+            gap=primal - dual,
+            violation=violation,
+            tol=tol,
+            zero=zero,
+            free=free,
+            bound=sum(len(machine.b) for machine in machines) - free - zero,
+            margin=1 / norm if norm > 0 else np.inf,
+            norm=norm,
+            iterations=int(self.n_iter_.sum()),
+            rows_reused=rows.reused,
+            n=len(self._prepared),
+            training_error=machines[0].wrong / len(self._prepared)
+            if len(machines) == 1
+            else np.nan,
+            radius=float(radius),
+            rounding=max(machine.solution.rounding for machine in machines),
         )
         if status != "converged":
             reached = f"the largest violation of the optimality conditions is {violation:.1e}"

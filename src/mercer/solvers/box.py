@@ -9,9 +9,10 @@ import numpy as np
 
 from .. import _native
 from ..checks import Array
+from ..grams.blas import blas_threads
 from ..monitor import Monitor, Stopped
+from .active_set import ActiveSet
 from .box_problem import BoxProblem, BoxSolution
-from .polish import polish
 from .rows import KernelRows
 
 WHOLE = 2000  # variables up to which the whole problem is one block
@@ -19,10 +20,29 @@ BLOCK = 1536  # variables that change together, at most
 SMALL = 512  # and of few variables, at least
 SHARE = 20  # else this part of all; a third of a block are new
 INNER = 0.1  # of the violation at hand: how far a block is solved
-ROUNDS = 20  # of pairs of variables and linear equations in turn
-MORE = 20  # steps a variable, in each round after the first
-PRECISE = 1e-13  # violation, against slopes, that is rounding
-ROUNDING = 1e-15  # of a sum, against its largest terms
+STEPS = 100  # of two variables, per variable of a block, before something else is tried
+MEMBERS = 1000  # of an active set: a step costs the square of it, to let one go the cube
+ROUNDS = 1000  # of steps of two variables and active sets in turn
+WINDOW = 100  # blocks after which progress is looked for
+EPSILON = float(np.finfo(np.float64).eps)
+ROUNDING = 4 * EPSILON  # fall of an objective, against its terms, that is rounding
+SLOW = 1e-9  # and one that leads nowhere, in a window
+
+
+class Progress:
+    """Tells whether the objective or the violation has fallen since the last look."""
+
+    def __init__(self, least: float) -> None:
+        self.least, self.objective, self.violation = least, math.inf, math.inf
+
+    def made(self, problem: BoxProblem, b: Array, g: Array) -> bool:
+        """Return whether one has: the objective by the least part of its terms, or the violation by a tenth."""
+        objective, violation = problem.objective(b, g), problem.violation(b, g)
+        terms = float(np.abs(b) @ np.abs(g))
+        fell = self.objective - objective > self.least * terms or violation < 0.9 * self.violation
+        self.objective = min(objective, self.objective)
+        self.violation = min(violation, self.violation)
+        return fell
 
 
 class BoxSolver:
@@ -41,21 +61,50 @@ class BoxSolver:
         """Return the solution; g: K b + linear at the start of the problem, where it is known."""
         b = problem.start.astype(np.float64)
         self.iterations = 0
+        self.roots = np.zeros(len(b))  # of the diagonal of K, where it is known
         slopes = problem.linear.astype(np.float64) if g is None else g.copy()
         try:
             if g is None:
                 slopes = self._gradient(problem, b)
             moving = np.flatnonzero(problem.lower < problem.upper)
             if len(moving) <= min(WHOLE, self.rows.room):
-                status, violation = self._whole(problem, b, slopes, moving)
+                ended = self._whole(problem, b, slopes, moving)
             else:
-                status, violation = self._blocks(problem, b, slopes)
+                ended = self._blocks(problem, b, slopes)
         except Stopped as stop:
-            status, violation = stop.reason, problem.violation(b, slopes)
-        if violation <= self.tol and status != "unbounded" and self.iterations:
-            status = "converged"
-        objective = problem.objective(b, slopes)
-        return BoxSolution(b, slopes, status, violation, objective, self.iterations)
+            ended = stop.reason
+        violation, rounding = problem.violation(b, slopes), self._rounding(problem, b)
+        return BoxSolution(
+            b=b,
+            g=slopes,
+            status=self._status(ended, violation, rounding),
+            violation=violation,
+            rounding=rounding,
+            objective=problem.objective(b, slopes),
+            iterations=self.iterations,
+        )
+
+    def _status(self, ended: str, violation: float, rounding: float) -> str:
+        if ended == "unbounded":
+            return ended
+        if violation <= self.tol and (self.iterations or ended == "converged"):
+            return "converged"
+        if ended in ("time limit", "cancelled"):
+            return ended
+        if self.iterations >= self.max_iter:
+            return "iteration limit"
+        return "rounding" if violation <= rounding else "stagnated"
+
+    def _rounding(self, problem: BoxProblem, b: Array) -> float:
+        """Return how large a violation may be that is rounding of K b, by Cauchy and Schwarz."""
+        products = float(self.roots.max(initial=0.0) * (self.roots @ np.abs(b)))
+        return EPSILON * (products + float(np.abs(problem.linear).max(initial=problem.kink)))
+
+    def _fetch(self, chosen: Array) -> Array:
+        """Return the places of rows, and note the roots of their diagonal."""
+        slots = self.rows.fetch(chosen)
+        self.roots[chosen] = np.sqrt(np.abs(self.rows.values[slots, self.rows.columns(chosen)]))
+        return slots
 
     def _gradient(self, problem: BoxProblem, b: Array) -> Array:
         """Return K b + linear, summed anew."""
@@ -64,7 +113,7 @@ class BoxSolver:
         step = min(BLOCK, self.rows.room)
         for start in range(0, len(used), step):
             some = used[start : start + step]
-            self.rows.add(self.rows.fetch(some), b[some], g)
+            self.rows.add(self._fetch(some), b[some], g)
         return g
 
     def _step(
@@ -76,7 +125,6 @@ class BoxSolver:
         slots: Array,
         tol: float,
         kept: int = 0,
-        most: int | None = None,
     ) -> tuple[str, Array, Array]:
         """Optimise the chosen variables; return how that ended, their change and their g.
 
@@ -96,7 +144,7 @@ class BoxSolver:
             part,
             slope,
             tol,
-            min(self.max_iter - self.iterations, most or self.max_iter),
+            min(self.max_iter - self.iterations, STEPS * len(chosen)),
             lambda: self.monitor.stop_reason() is not None,
         )
         self.iterations += steps
@@ -104,73 +152,76 @@ class BoxSolver:
         b[chosen] = part
         return ended, change, slope
 
-    def _whole(self, problem: BoxProblem, b: Array, g: Array, moving: Array) -> tuple[str, float]:
-        """Solve all variables that can move at once, to the last digits where that can be done.
-
-        Returns how that ended and the violation.
-        """
-        slots = self.rows.fetch(moving)
-        tol, lowest = self.tol, np.inf
+    def _whole(self, problem: BoxProblem, b: Array, g: Array, moving: Array) -> str:
+        """Solve all variables that can move at once, to the last digits where that can be done."""
+        slots = self._fetch(moving)
+        tol, progress = self.tol, Progress(ROUNDING)
         for turn in range(ROUNDS):
-            kept, most = (len(moving), MORE * len(moving)) if turn else (0, self.max_iter)
-            ended, change, slopes = self._step(problem, b, g, moving, slots, tol, kept, most)
+            kept = len(moving) if turn else 0
+            ended, change, slopes = self._step(problem, b, g, moving, slots, tol, kept)
             if len(moving) < len(b):
                 moved = np.flatnonzero(change)
                 self.rows.add(slots[moved], change[moved], g)
             g[moving] = slopes
-            if ended == "converged" or (turn and ended == "iterations"):
-                polish(self.rows, problem, b, g)
-                if turn:  # many small steps: sum anew
-                    g[:] = self._gradient(problem, b)
-            violation, objective = problem.violation(b, g), problem.objective(b, g)
+            if ended != "unbounded" and self.iterations < self.max_iter:
+                ended = self._active_set(problem, b, g, moving, slots) or ended
+                g[:] = self._gradient(problem, b)
+            violation = problem.violation(b, g)
             self._report(violation, violation)
-            precise = violation <= PRECISE * max(1.0, float(np.abs(g).max()))
             over = ended == "unbounded" or self.iterations >= self.max_iter
-            if precise or over or (objective >= lowest and violation <= self.tol):
+            if over or violation <= self._rounding(problem, b) or not progress.made(problem, b, g):
                 break
-            tol, lowest = min(tol, violation) / 2, min(objective, lowest)
+            tol = min(tol, violation) / 2
         self.monitor.poll()
-        return self._status(violation, ended), violation
+        return ended
 
-    def _status(self, violation: float, ended: str) -> str:
-        if ended == "unbounded":
-            return "unbounded"
-        if violation <= self.tol:
-            return "converged"
-        return "iteration limit" if self.iterations >= self.max_iter else "stagnated"
+    def _active_set(
+        self, problem: BoxProblem, b: Array, g: Array, moving: Array, slots: Array
+    ) -> str:
+        """Move b to the optimum by an active set, unless that is too large; g is left behind."""
+        part = problem.restricted(moving)
+        free = np.count_nonzero(
+            (b[moving] > part.lower) & (b[moving] < part.upper) & (b[moving] != 0)
+        )
+        if free > MEMBERS:
+            return ""
+        K = self.rows.values[np.ix_(slots, self.rows.columns(moving))].astype(np.float64)
+        method = ActiveSet(K, part, b[moving], g[moving], self.monitor)
+        with blas_threads(1):
+            b[moving] = method.run(self._rounding(problem, b))
+        self.iterations += method.changes
+        return "unbounded" if method.unbounded else ""
 
-    def _blocks(self, problem: BoxProblem, b: Array, g: Array) -> tuple[str, float]:
-        """Solve blocks of variables in turn; return how that ended and the violation."""
+    def _blocks(self, problem: BoxProblem, b: Array, g: Array) -> str:
+        """Solve blocks of variables in turn; return how that ended."""
         size = min(max(SMALL, len(b) // SHARE), BLOCK, self.rows.room)
         kept = np.zeros(0, dtype=np.int64)
         drift = 0.0  # what rounding may have added to g
         first = violation = problem.violation(b, g)
-        stale = 0
+        progress, rounds = Progress(SLOW), 0
         while True:
             if violation <= self.tol:
                 if drift <= 0.01 * self.tol:
-                    return "converged", violation
+                    return "converged"
                 g[:], drift = self._gradient(problem, b), 0.0
                 violation = problem.violation(b, g)
                 continue
             if self.iterations >= self.max_iter:
-                return self._status(violation, "iterations"), violation
+                return "iterations"
             fresh = self._choose(problem, b, g, kept, size)
             chosen, old = np.concatenate([fresh, kept]), len(kept)
             kept = chosen[: size - size // 3]
-            slots = self.rows.fetch(chosen)
+            slots = self._fetch(chosen)
             inner = max(INNER * violation, 0.5 * self.tol)
             ended, change, _ = self._step(problem, b, g, chosen, slots, inner, old)
             moved = np.flatnonzero(change)
             self.rows.add(slots[moved], change[moved], g)
-            largest = np.abs(self.rows.values[slots, self.rows.columns(chosen)]).max()
-            drift += ROUNDING * float(np.abs(change).sum() * largest)
-            stale = 0 if len(moved) else stale + 1
-            if stale > 2:
+            drift += EPSILON * float(self.roots.max() * (self.roots[chosen] @ np.abs(change)))
+            violation, rounds = problem.violation(b, g), rounds + 1
+            stuck = rounds % WINDOW == 0 and not progress.made(problem, b, g)
+            if ended == "unbounded" or stuck:
                 g[:] = self._gradient(problem, b)
-            violation = problem.violation(b, g)
-            if ended == "unbounded" or stale > 2:
-                return self._status(violation, ended), violation
+                return ended
             self._report(violation, first)
 
     def _report(self, violation: float, first: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,6 +24,16 @@ class BoxProblem:
     kink: float = 0.0
     offset: bool = True
     split: bool = False
+
+    def restricted(self, chosen: Array) -> BoxProblem:
+        """Return the problem of some of the variables, those left out being 0."""
+        return replace(
+            self,
+            linear=self.linear[chosen],
+            lower=self.lower[chosen],
+            upper=self.upper[chosen],
+            start=self.start[chosen],
+        )
 
     def slopes(self, b: Array) -> tuple[Array, Array]:
         """Return what the kink adds to the slope upwards and downwards, infinite at a bound.
@@ -69,11 +79,16 @@ def _gap(rising: Array, falling: Array) -> float:
 
 @dataclass(frozen=True)
 class BoxSolution:
-    """b, g = K b + linear, and how far that is from the optimum."""
+    """b, g = K b + linear, and how far that is from the optimum.
+
+    rounding: the violation that rounding of K b may amount to; status "rounding" says that no more
+    than that is left.
+    """
 
     b: Array
     g: Array
     status: str
     violation: float
+    rounding: float
     objective: float
     iterations: int

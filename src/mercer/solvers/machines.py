@@ -202,9 +202,9 @@ def read_hard_margin(problem: BoxProblem, found: BoxSolution) -> Machine:
     above, below = levels(problem, found)
     margin = (above - below) / 2
     smallest = 1e-12 * max(float(np.abs(found.g).max()), np.finfo(np.float64).tiny)
-    if margin <= smallest:
+    if margin <= max(smallest, 4 * found.rounding):  # no more than rounding
         margin, found = 1.0, replace(found, status="unbounded")
-    found = replace(found, violation=found.violation / margin)
+    found = replace(found, violation=found.violation / margin, rounding=found.rounding / margin)
     offset = -(above + below) / 2 / margin
     norm = float(found.b @ found.g) / margin**2
     dual = float(np.abs(found.b).sum()) / margin - norm / 2

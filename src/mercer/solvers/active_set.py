@@ -1,0 +1,270 @@
+"""Box problems to the last digits, and those that steps of two variables do not get on with."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import lapack, solve_triangular
+
+from ..checks import Array
+from ..monitor import Monitor
+from .box_problem import BoxProblem
+
+EPSILON = float(np.finfo(np.float64).eps)
+DEPENDENT = 8 * EPSILON  # squared distance to a span, against kernel values, that is rounding
+PATIENCE = 50  # variables that may enter without a fall of the objective beyond rounding
+MOVES = 50  # to the optimum of the members; each but the last loses a member
+EVEN = 0.25  # of the tolerance: by how much levels of members may differ
+
+
+class ActiveSet:
+    """Moves b, and g = K b + linear with it, to the optimum, one variable entering at a time.
+
+    b = p - m with 0 <= p <= upper and 0 <= m <= -lower has variables x of simple bounds, each with
+    a `sign`. Where sums are given, x counts in the sum of its `side` with its `weight` of 1 or -1.
+    Amounts are in units of that sum, and so are slopes, then called levels: at an optimum all
+    variables that can move both ways have the level of their side.
+
+    The members are such variables, with images that do not depend on one another when measured
+    from the image of the first member of their side, the base. Another variable enters along the
+    direction that keeps the levels of the members equal, and whoever reaches a bound on the way
+    leaves. Every step goes to the minimum along its line, so the objective never rises. A kernel
+    matrix of low rank has few members, however ill-conditioned it is.
+
+    Scheinberg, "An efficient implementation of an active set method for SVMs" (2006).
+    """
+
+    def __init__(self, K: Array, problem: BoxProblem, b: Array, g: Array, monitor: Monitor) -> None:
+        self.K, self.g, self.kink, self.monitor = K, g, problem.kink, monitor
+        above, below = np.flatnonzero(problem.upper > 0), np.flatnonzero(problem.lower < 0)
+        self.index = np.concatenate([above, below])
+        self.sign = np.repeat([1.0, -1.0], [len(above), len(below)])
+        self.cap = np.concatenate([problem.upper[above], -problem.lower[below]])
+        self.x = np.clip(self.sign * b[self.index], 0.0, self.cap)
+        self.offset = problem.offset
+        self.weight = self.sign if self.offset and not problem.split else np.ones(len(self.x))
+        self.image = self.weight * self.sign
+        self.side = (self.sign < 0).astype(np.int64) * int(problem.split)
+        self.twin = self._twins(len(b))
+        self.size = max(float(np.abs(np.diagonal(K)).max(initial=0.0)), np.finfo(float).tiny)
+        self.bases = np.full(2, -1)
+        self.members = np.zeros(0, dtype=np.int64)  # but for the bases
+        self.factor = np.zeros((0, 0))
+        self.changes = 0  # variables that have entered
+        self.fall = self.terms = 0.0  # of the objective so far, and the size of its terms
+        self.unbounded = False
+
+    def run(self, tol: float) -> Array:
+        """Go on until no level is off by more than tol, or nothing more is won; return b."""
+        self._start(np.flatnonzero((self.x > 0) & (self.x < self.cap)))
+        self._settle(tol)
+        refused = np.zeros(len(self.x), dtype=bool)
+        fall, patience = self.fall, PATIENCE
+        while patience and not self.unbounded and (found := self._entering(tol, refused)):
+            variable, way = found
+            if self._enter(variable, way):
+                refused[:] = False
+            else:
+                refused[variable] = True
+            if np.abs(self._uneven()).max(initial=0.0) > EVEN * tol:
+                self._settle(tol)
+            self.changes += 1
+            patience = PATIENCE if self.fall - fall > EPSILON * self.terms else patience - 1
+            fall = self.fall
+            if self.changes % 32 == 0:
+                self.monitor.poll()
+        return np.bincount(self.index, self.sign * self.x, minlength=len(self.g))
+
+    def _twins(self, n: int) -> Array:
+        """Return for each variable that of the same point on the other side of 0, or -1."""
+        places = np.full((2, n), -1)
+        below = (self.sign < 0).astype(int)
+        places[below, self.index] = np.arange(len(self.x))
+        return np.asarray(places[1 - below, self.index])
+
+    # --- levels -----------------------------------------------------------------------------
+
+    def _levels(self) -> Array:
+        return np.asarray(self.weight * (self.sign * self.g[self.index] + self.kink))
+
+    def _common(self, levels: Array) -> Array:
+        """Return the level of each variable's side: that of its base, 0 where no sum is given."""
+        if not self.offset:
+            return np.zeros(len(levels))
+        return np.asarray(levels[self.bases[self.side]])
+
+    def _uneven(self) -> Array:
+        """Return by how much the level of each member differs from that of its base."""
+        levels = self._levels()
+        return np.asarray((levels - self._common(levels))[self.members])
+
+    # --- who enters -------------------------------------------------------------------------
+
+    def _entering(self, tol: float, refused: Array) -> tuple[int, float] | None:
+        """Return the variable that promises most, and whether it adds to its sum (1) or not (-1)."""
+        levels = self._levels()
+        rises = (self.x < self.cap) & ((self.twin < 0) | (self.x[self.twin] == 0))
+        falls = self.x > 0
+        up = self.weight > 0
+        low = np.where(np.where(up, rises, falls), levels, np.inf)
+        high = np.where(np.where(up, falls, rises), levels, -np.inf)
+        if self.offset:
+            self._begin(low, high, tol)
+        common = self._common(levels)
+        want = np.maximum(common - low, high - common)
+        want[refused] = 0.0
+        want[self.members] = 0.0
+        if self.offset:
+            missing = self.bases[self.side] < 0
+            want[missing] = 0.0
+            want[self.bases[self.bases >= 0]] = 0.0
+        gain = np.where(want > tol, want, 0.0) ** 2 / self._curvature()
+        place = int(gain.argmax())
+        if not gain[place] > 0:
+            return None
+        return place, 1.0 if common[place] - low[place] >= high[place] - common[place] else -1.0
+
+    def _begin(self, low: Array, high: Array, tol: float) -> None:
+        """Give each side that violates the conditions, and has no base, one."""
+        for side in np.flatnonzero(self.bases < 0):
+            here = np.flatnonzero(self.side == side)
+            if len(here) == 0:
+                continue
+            first = here[int(low[here].argmin())]
+            if high[here].max() - low[first] > tol:
+                self.bases[side] = first
+
+    def _curvature(self) -> Array:
+        """Return the curvature of each variable when it moves against its base."""
+        found = np.diagonal(self.K)[self.index]
+        if self.offset:
+            base = self.bases[self.side]
+            points, others = self.index, self.index[base]
+            cross = self.K[points, others] * self.image * self.image[base]
+            found = found + np.diagonal(self.K)[others] - 2 * cross
+        return np.maximum(found, EPSILON * self.size)
+
+    def _enter(self, variable: int, way: float) -> bool:
+        """Move a variable until its level fits; return whether it moved."""
+        moved = False
+        alone = np.array([variable])
+        while True:
+            column = self._between(self.members, alone)[:, 0]
+            row = solve_triangular(self.factor, column, lower=True, check_finite=False)
+            distance = float(self._between(alone, alone)[0, 0] - row @ row)
+            against = -solve_triangular(self.factor, row, lower=True, trans=1, check_finite=False)
+            chosen = np.append(self.members, variable)
+            step, left = self._move(chosen, way * np.append(against, 1.0))
+            moved = moved or step > 0
+            if step < 0:
+                return moved
+            if len(left) == 0:
+                if distance > DEPENDENT * self.size:
+                    self._append(variable, row, distance)
+                return True
+            self._drop(left)
+            if variable in left or (self.offset and self.bases[self.side[variable]] < 0):
+                return moved
+
+    # --- moving -----------------------------------------------------------------------------
+
+    def _move(self, chosen: Array, change: Array) -> tuple[float, Array]:
+        """Go to the minimum along a line, the bases keeping the sums.
+
+        Returns how far that is, -1 if the objective would not fall, and who met a bound.
+        """
+        if self.offset:
+            balance = -np.bincount(self.side[chosen], change, minlength=2)
+            with_base = self.bases >= 0
+            chosen = np.append(chosen, self.bases[with_base])
+            change = np.append(change, balance[with_base])
+        levels = self._levels()
+        terms = (levels - self._common(levels))[chosen] * change
+        points, signed = self.index[chosen], self.image[chosen] * change
+        turned = signed @ self.K[points]
+        slope, curvature = float(terms.sum()), float(signed @ turned[points])
+        none = chosen[:0]
+        if not slope < -4 * EPSILON * float(np.abs(terms).sum()):
+            return -1.0, none
+        change = self.weight[chosen] * change  # of x
+        limit = np.where(change > 0, self.cap[chosen], 0.0)
+        room, wanted = np.abs(limit - self.x[chosen]), np.abs(change)
+        part = np.divide(room, wanted, out=np.full(len(chosen), np.inf), where=wanted > 0)
+        step = min(-slope / curvature if curvature > 0 else np.inf, float(part.min()))
+        if step == np.inf:
+            self.unbounded = True
+            return -1.0, none
+        met = part <= step
+        after = np.clip(self.x[chosen] + step * change, 0.0, self.cap[chosen])
+        self.x[chosen] = np.where(met, limit, after)
+        self.g += step * turned
+        self.fall -= step * slope + step**2 * curvature / 2
+        self.terms = float(np.abs(self.x) @ np.abs(self.g[self.index]))
+        return step, chosen[met]
+
+    def _settle(self, tol: float) -> None:
+        """Move the members to where their levels are equal."""
+        for _ in range(MOVES):
+            uneven = self._uneven()
+            if np.abs(uneven).max(initial=0.0) <= EVEN * EVEN * tol:
+                return
+            change, _ = lapack.dpotrs(self.factor, -uneven, lower=1)
+            step, left = self._move(self.members, change)
+            if step < 0:
+                return
+            self._drop(left)
+
+    # --- members ----------------------------------------------------------------------------
+
+    def _between(self, rows: Array, columns: Array) -> Array:
+        """Return the products of images, each measured from its base."""
+        found = self._products(rows, columns)
+        if self.offset:
+            row_bases, column_bases = self.bases[self.side[rows]], self.bases[self.side[columns]]
+            found = found - self._products(row_bases, columns)
+            found -= self._products(rows, column_bases) - self._products(row_bases, column_bases)
+        return found
+
+    def _products(self, rows: Array, columns: Array) -> Array:
+        found = self.K[np.ix_(self.index[rows], self.index[columns])]
+        return np.asarray(found * (self.image[rows][:, None] * self.image[columns]))
+
+    def _start(self, between: Array) -> None:
+        """Make those variables members whose images do not depend on one another."""
+        self.bases[:] = -1
+        if self.offset and len(between):
+            sides, places = np.unique(self.side[between], return_index=True)
+            self.bases[sides] = between[places]
+            between = np.delete(between, places)
+        self.members, self.factor = between, np.zeros((0, 0))
+        if len(between):
+            factor, order, rank, _ = lapack.dpstrf(
+                self._between(between, between), tol=DEPENDENT * self.size, lower=1
+            )
+            self.members, self.factor = between[order[:rank] - 1], factor[:rank, :rank]
+
+    def _refactor(self) -> None:
+        if len(self.members) == 0:
+            self.factor = np.zeros((0, 0))
+            return
+        self.factor, failed = lapack.dpotrf(self._between(self.members, self.members), lower=1)
+        if failed:  # rounding: those after the ones that depend on others have to wait
+            kept = failed - 1
+            self.factor, self.members = self.factor[:kept, :kept], self.members[:kept]
+
+    def _append(self, variable: int, row: Array, distance: float) -> None:
+        size = len(self.members)
+        factor = np.zeros((size + 1, size + 1), order="F")
+        factor[:size, :size] = self.factor
+        factor[size, :size], factor[size, size] = row, np.sqrt(distance)
+        self.factor, self.members = factor, np.append(self.members, variable)
+
+    def _drop(self, gone: Array) -> None:
+        """Let variables go that met a bound."""
+        if len(gone) == 0:
+            return
+        self.members = self.members[~np.isin(self.members, gone)]
+        for side in np.flatnonzero(np.isin(self.bases, gone)):
+            left = self.members[self.side[self.members] == side]
+            self.bases[side] = left[0] if len(left) else -1
+            self.members = self.members[self.members != self.bases[side]]
+        self._refactor()
