@@ -100,7 +100,7 @@ class ActiveSet:
     # --- who enters -------------------------------------------------------------------------
 
     def _entering(self, tol: float, refused: Array) -> tuple[int, float] | None:
-        """Return the variable that promises most, and whether it adds to its sum (1) or not (-1)."""
+        """Return the variable that promises most, and its sign: 1 adds to the sum of its side."""
         levels = self._levels()
         rises = (self.x < self.cap) & ((self.twin < 0) | (self.x[self.twin] == 0))
         falls = self.x > 0
@@ -141,7 +141,7 @@ class ActiveSet:
             points, others = self.index, self.index[base]
             cross = self.K[points, others] * self.image * self.image[base]
             found = found + np.diagonal(self.K)[others] - 2 * cross
-        return np.maximum(found, EPSILON * self.size)
+        return np.asarray(np.maximum(found, EPSILON * self.size))
 
     def _enter(self, variable: int, way: float) -> bool:
         """Move a variable until its level fits; return whether it moved."""

@@ -36,7 +36,7 @@ class Progress:
         self.least, self.objective, self.violation = least, math.inf, math.inf
 
     def made(self, problem: BoxProblem, b: Array, g: Array) -> bool:
-        """Return whether one has: the objective by the least part of its terms, or the violation by a tenth."""
+        """Return whether one has: the objective by enough, or the violation by a tenth."""
         objective, violation = problem.objective(b, g), problem.violation(b, g)
         terms = float(np.abs(b) @ np.abs(g))
         fell = self.objective - objective > self.least * terms or violation < 0.9 * self.violation
