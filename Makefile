@@ -19,7 +19,7 @@ PURELIB := import sysconfig; print(sysconfig.get_path("purelib"))
 
 BENCHMARKS := $(sort $(wildcard benchmarks/bench_*.py))
 
-.PHONY: help setup demo test lint types bench harden docs native clean
+.PHONY: help setup demo test fits lint types bench harden docs native clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -32,6 +32,9 @@ demo: $(READY) ## a first end-to-end example, into demo-output/
 
 test: $(READY) ## run the tests (ARGS="-k word" passes options to pytest)
 	$(ONE_BLAS_THREAD) $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal $(ARGS)
+
+fits: $(READY) ## fit 10,000 random cases and report what breaks (ARGS="--seed 123" repeats one)
+	$(ONE_BLAS_THREAD) $(BIN)/python tests/random_fits.py $(ARGS)
 
 lint: $(TOOLS) ## check style: ruff, clang-format
 	$(BIN)/ruff check

@@ -215,7 +215,10 @@ void bind_engine(nb::module_& m, const char* panels_name, const char* job_name,
                 });
             },
             "shift"_a.noconvert().none(), "columns"_a.noconvert(), "keys"_a.noconvert(),
-            "stop"_a.none(), "The best columns of each row; False if `stop` said so.");
+            "stop"_a.none(), "The best columns of each row; False if `stop` said so.")
+        .def_prop_ro(
+            "finite", [](const Held& self) { return self.job.finite(); },
+            "Whether every kernel value computed so far was a finite number.");
 
     using Packed = mercer::Packed<T>;
     nb::class_<Packed>(m, packed_name, "A symmetric matrix, half of it kept.")

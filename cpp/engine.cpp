@@ -172,13 +172,13 @@ void Job<T>::statistics(const Block& block, bool upper, Scratch& scratch) const 
 template <class T>
 const T* Job<T>::evaluate(const Block& block, bool upper, Scratch& scratch) const {
     statistics(block, upper, scratch);
-    values(programs_.front(), block, scratch, scratch.values.get(), tile_columns_);
+    values(programs_.front(), block, upper, scratch, scratch.values.get(), tile_columns_);
     return scratch.values.get();
 }
 
 template <class T>
-void Job<T>::values(const std::vector<Instruction>& program, const Block& block, Scratch& scratch,
-                    T* into, std::int64_t stride) const {
+void Job<T>::values(const std::vector<Instruction>& program, const Block& block, bool upper,
+                    Scratch& scratch, T* into, std::int64_t stride) const {
     const auto& table = kernels<T>();
     RowInputs<T> row{};
     row.count = block.columns;
@@ -202,6 +202,10 @@ void Job<T>::values(const std::vector<Instruction>& program, const Block& block,
         row.diagonal = 0 <= own && own < block.columns ? own : -1;
         table.run(program.data(), static_cast<int>(program.size()), row, scratch.registers.get(),
                   tile_columns_, into + i * stride);
+        const std::int64_t from =
+            upper ? std::clamp<std::int64_t>(point - block.column, 0, block.columns) : 0;
+        if (!table.finite(into + i * stride + from, block.columns - from))
+            finite_->store(false, std::memory_order_relaxed);
     }
 }
 
@@ -233,7 +237,7 @@ bool Job<T>::store(const std::vector<T*>& outs, const Poll& poll) const {
             const bool there = !same_points_ && block.columns == tile_columns_;
             for (std::size_t p = 0; p < programs_.size(); ++p) {
                 T* corner = outs[p] + block.row * columns_ + block.column;
-                values(programs_[p], block, own, there ? corner : own.values.get(),
+                values(programs_[p], block, same_points_, own, there ? corner : own.values.get(),
                        there ? columns_ : tile_columns_);
                 if (!there) store_block(block, own.values.get(), outs[p]);
             }
@@ -305,6 +309,7 @@ bool Job<T>::rows(const std::int64_t* chosen, std::int64_t count, T* out, const 
     for (auto& vector : right) vector.resize(static_cast<std::size_t>(columns_));
     Job part(count, columns_, false, std::move(terms), {programs_.front()}, std::move(left),
              std::move(right), {});
+    part.finite_ = finite_;
     if (same_points_) part.own_column_.assign(chosen, chosen + count);
     return part.store({out}, poll);
 }

@@ -1,6 +1,7 @@
 // The tile engine: kernel matrices from panels of points, statistics and programs.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -65,6 +66,9 @@ public:
         std::vector<bool> finished;
     };
 
+    // Whether every kernel value computed so far was a finite number.
+    bool finite() const { return finite_->load(std::memory_order_relaxed); }
+
     std::int64_t size() const { return rows_; }
     std::int64_t tile_rows() const { return tile_rows_; }
     std::int64_t tile_columns() const { return tile_columns_; }
@@ -78,9 +82,9 @@ public:
 
 private:
     void statistics(const Block& block, bool upper, Scratch& scratch) const;
-    // into: rows `stride` apart, with room for whole vectors.
-    void values(const std::vector<Instruction>& program, const Block& block, Scratch& scratch,
-                T* into, std::int64_t stride) const;
+    // into: rows `stride` apart, with room for whole vectors. upper: as in `evaluate`.
+    void values(const std::vector<Instruction>& program, const Block& block, bool upper,
+                Scratch& scratch, T* into, std::int64_t stride) const;
     void store_block(const Block& block, const T* values, T* out) const;
     void store_at_diagonal(const Block& block, const T* values, T* out) const;
     void check(const Instruction& step) const;
@@ -95,6 +99,7 @@ private:
     std::vector<std::vector<T>> left_, right_;
     std::vector<External<T>> externals_;
     std::int64_t tile_rows_, tile_columns_;
+    std::shared_ptr<std::atomic<bool>> finite_ = std::make_shared<std::atomic<bool>>(true);
 };
 
 }  // namespace mercer

@@ -44,14 +44,20 @@ void Packed<T>::keep(std::int64_t task, const Block& block, const T* values) {
         return;
     }
     T low = std::numeric_limits<T>::infinity(), high = -low;
+    bool finite = true;
     for (std::int64_t i = 0; i < block.rows; ++i)
         for (std::int64_t j = first_kept(block, i); j < block.columns; ++j) {
             const T value = values[i * tile_columns_ + j];
-            if (!std::isfinite(value))
-                throw std::invalid_argument("Packed: 16 bits hold finite kernel values only.");
+            finite = finite && std::isfinite(value);
             low = std::min(low, value);
             high = std::max(high, value);
         }
+    if (!finite) {  // as the job has noted: the whole block is NaN
+        low_[static_cast<std::size_t>(task)] = std::numeric_limits<T>::quiet_NaN();
+        step_[static_cast<std::size_t>(task)] = 0;
+        std::fill_n(codes_.get() + task * size, size, std::uint16_t(0));
+        return;
+    }
     const T step = (high - low) / T(65535);
     low_[static_cast<std::size_t>(task)] = low;
     step_[static_cast<std::size_t>(task)] = step;

@@ -234,6 +234,24 @@ void run_program(const Instruction* program, int length, const RowInputs<T>& row
     }
 }
 
+// Any finite number times 0 is 0; all others make the sum a NaN.
+template <class T>
+bool all_finite(const T* values, std::int64_t count) {
+    using V = VectorOf<T>;
+    constexpr int lanes = Vector<T>::lanes;
+    V sum[2] = {};
+    std::int64_t j = 0;
+    for (; j + 2 * lanes <= count; j += 2 * lanes) {
+        sum[0] = sum[0] + load(values + j) * T(0);
+        sum[1] = sum[1] + load(values + j + lanes) * T(0);
+    }
+    T total = 0;
+    for (; j < count; ++j) total += values[j] * T(0);
+    sum[0] = sum[0] + sum[1];
+    for (int lane = 0; lane < lanes; ++lane) total += sum[0][lane];
+    return total == T(0);
+}
+
 template <class T>
 constexpr Kernels<T> table = {
     panel_width<T>,
@@ -242,6 +260,7 @@ constexpr Kernels<T> table = {
      panel_statistic<T, Statistic::root_ratio>, panel_statistic<T, Statistic::chi2>,
      panel_statistic<T, Statistic::unequal>},
     run_program<T>,
+    all_finite<T>,
     multiply<T>,
     multiply_transposed<T, false>,
     multiply_transposed<T, true>,

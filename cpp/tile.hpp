@@ -86,6 +86,9 @@ struct Kernels {
     void (*run)(const Instruction* program, int length, const RowInputs<T>& row, T* registers,
                 std::int64_t stride, T* result);
 
+    // Whether all of the numbers are finite.
+    bool (*finite)(const T* values, std::int64_t count);
+
     // out[c][i] = sum_j tile[i][j] v[c][j]: the product with `count` vectors. v has zeros from
     // `columns` to the end of the last vector, and so has the tile. ahead: a tile of the same
     // shape that will be wanted next and may be fetched meanwhile, or null.

@@ -76,6 +76,10 @@ class Job32:
     def top(self, shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, columns: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], keys: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
         """The best columns of each row; False if `stop` said so."""
 
+    @property
+    def finite(self) -> bool:
+        """Whether every kernel value computed so far was a finite number."""
+
 class Packed32:
     """A symmetric matrix, half of it kept."""
 
@@ -153,6 +157,10 @@ class Job64:
 
     def top(self, shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, columns: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], keys: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
         """The best columns of each row; False if `stop` said so."""
+
+    @property
+    def finite(self) -> bool:
+        """Whether every kernel value computed so far was a finite number."""
 
 class Packed64:
     """A symmetric matrix, half of it kept."""

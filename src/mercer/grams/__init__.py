@@ -19,6 +19,7 @@ from ..kernels.base import Basis, Kernel, register_fast_path
 from ..kernels.names import to_kernel
 from ..monitor import Monitor
 from .family import GramFamily
+from .finite import magnitude
 from .kinds import (
     Explanation,
     FeaturesGram,
@@ -56,6 +57,9 @@ __all__ = [
     "prepare",
     "threads",
 ]
+
+
+HUGE = 1e15  # entries of which some squares times a gamma overflow in single precision
 
 
 @dataclass(frozen=True)
@@ -196,9 +200,14 @@ def _sides(kernel: Kernel, X: Any, Y: Any) -> tuple[Kernel, View, View]:
 
 
 def _dtype(wanted: Any, left: View, right: View) -> np.dtype[Any]:
-    """Return the precision of K: that of the points, unless another is asked for."""
+    """Return the precision of K: that of the points, unless another is asked for.
+
+    Points in single precision whose squares would overflow there ask for double precision.
+    """
     if wanted is None:
         common: np.dtype[Any] = np.result_type(left.dtype, right.dtype)
+        if common == np.float32 and any(_is_huge(view) for view in (left, right)):
+            return np.dtype(np.float64)
         return common
     found: np.dtype[Any] = np.dtype(wanted)
     if found not in (np.float32, np.float64):
@@ -206,9 +215,16 @@ def _dtype(wanted: Any, left: View, right: View) -> np.dtype[Any]:
     return found
 
 
+def _is_huge(view: View) -> bool:
+    found: float | None = view.side.once("magnitude", lambda: magnitude(view.side.points))
+    return found is not None and found > HUGE
+
+
 def evaluate(kernel: Kernel, X: Any, Y: Any = None, dtype: Any = None) -> Array:
     """Return K(X, Y) as an array: what `kernel(X, Y)` does."""
-    return gram(kernel, X, Y, store=False, dtype=dtype).dense()
+    made = gram(kernel, X, Y, store=False, dtype=dtype)
+    made.checked = False  # a formula answers with what floating point makes of it
+    return made.dense()
 
 
 register_fast_path(evaluate)

@@ -112,7 +112,8 @@ def features_product(left: Any, right: Any, *, same: bool, monitor: Monitor) -> 
     """Return left @ right.T of two feature matrices, sparse or dense, as a dense block."""
     if scipy.sparse.issparse(left) and scipy.sparse.issparse(right):
         return meetings(left, right, same=same, monitor=monitor)
-    return np.asarray(left @ right.T)
+    with np.errstate(over="ignore", invalid="ignore"):  # whoever asked looks for it
+        return np.asarray(left @ right.T)
 
 
 def _popular(left: Any, right: Any) -> Array:

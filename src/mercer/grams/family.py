@@ -67,7 +67,8 @@ class GramFamily:
         out = np.empty((len(self), *self.shape), dtype=self.dtype)
         program = program_of(self.kernels, self.left)
         if program is not None and not program.recorder.externals:
-            whole = NativeTile(program, self.left, self.right, self.dtype, self.monitor)
+            views = self.left, self.right
+            whole = NativeTile(program, self.kernels, *views, self.dtype, self.monitor)
             whole.store(list(out), self.monitor)
             return out
         for rows, bands in self.bands():

@@ -17,10 +17,11 @@ from ..kernels.pairs import Diagonal, broadcast
 from ..monitor import Monitor
 from .blocks import BlockPairs
 from .counted import features_product, is_of_objects
+from .finite import is_finite, refuse, refuse_product
 from .native import NativeTile, program_of, tile
 from .plan import Plan
 from .sinks import Multiply, Normal, Sink, TopK
-from .views import View
+from .views import View, index
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ class Gram(ABC):
     dtype: np.dtype[Any]
     symmetric: bool  # of one collection of points
     mirrors = False  # half of it may be computed and mirrored
+    checked = True  # values that are not finite are refused
+    kernel: Kernel
     plan: Plan
     monitor: Monitor
 
@@ -97,6 +100,13 @@ class Gram(ABC):
         return sink.result()
 
     def __matmul__(self, V: Any) -> Array:
+        with np.errstate(over="ignore", invalid="ignore"):  # checked at once
+            found = self._times(V)
+        if self.checked and not is_finite(found):
+            refuse_product(repr(self.kernel))
+        return found
+
+    def _times(self, V: Any) -> Array:
         return np.asarray(self.reduce(Multiply(V)))
 
     def rows(self, rows: Any) -> Array:
@@ -146,22 +156,6 @@ class Gram(ABC):
             self.monitor.report("kernel", start / self.shape[0])
             yield rows, self.tile(rows, slice(start, self.shape[0]))
         self.monitor.report("kernel", 1.0)
-
-
-def index(chosen: Any, length: int, what: str) -> Rows:
-    """Return a choice of rows or columns as a slice or an array of positions, checked."""
-    if isinstance(chosen, slice):
-        return chosen
-    found = np.asarray(chosen)
-    if found.dtype == bool and found.shape == (length,):
-        return np.flatnonzero(found)
-    if found.ndim != 1 or (found.dtype.kind not in "iu" and len(found)):
-        got = f"{found.dtype} of shape {found.shape}"
-        raise InputError(sentence("gram", f"{what} must be a slice, positions or a mask", got))
-    if len(found) and not (-length <= found.min() and found.max() < length):
-        got = f"{found.min()} to {found.max()}"
-        raise InputError(sentence("gram", f"{what} must lie in 0..{length - 1}", got))
-    return np.asarray(found, dtype=np.intp) % max(length, 1)
 
 
 class _Computed(Gram):
@@ -244,14 +238,18 @@ class TiledGram(_Computed):
     def tile(self, rows: Rows, columns: Rows) -> Array:
         everything = isinstance(columns, slice) and columns == slice(None)
         right = self.right if everything else self.right.take(columns)
-        return tile((self.kernel,), self.left.take(rows), right, self.dtype, self.monitor)[0]
+        return self._block(self.left.take(rows), right)
+
+    def _block(self, left: View, right: View) -> Array:
+        return tile((self.kernel,), left, right, self.dtype, self.monitor, self.checked)[0]
 
     def _whole(self) -> NativeTile | None:
         """Return the whole matrix as one native job, where no part of it is left to NumPy."""
         program = program_of((self.kernel,), self.left)
         if program is None or program.recorder.externals:
             return None
-        return NativeTile(program, self.left, self.right, self.dtype, self.monitor)
+        views = self.left, self.right
+        return NativeTile(program, (self.kernel,), *views, self.dtype, self.monitor, self.checked)
 
     def rows(self, rows: Any) -> Array:
         chosen = np.arange(self.shape[0])[index(rows, self.shape[0], "rows")]
@@ -281,8 +279,7 @@ class TiledGram(_Computed):
         whole = self._whole()
         one_band = out is None and self.plan.band_rows >= self.shape[0]
         if one_band and is_of_objects(self.kernel):
-            block = tile((self.kernel,), self.left, self.right, self.dtype, self.monitor)[0]
-            return np.ascontiguousarray(block)
+            return np.ascontiguousarray(self._block(self.left, self.right))
         if whole is None:
             return super().dense(out)
         room = np.empty(self.shape, dtype=self.dtype) if out is None else self._room(out)
@@ -328,7 +325,7 @@ class StoredGram(_Computed):
         block: Array = self.values[np.ix_(rows, columns)]
         return block
 
-    def __matmul__(self, V: Any) -> Array:
+    def _times(self, V: Any) -> Array:
         sink = Multiply(V)
         sink.start(self.shape, self.dtype)
         sink.take(slice(0, self.shape[0]), self.values)
@@ -363,7 +360,10 @@ class FeaturesGram(_Computed):
         same = self.symmetric and slices and rows == columns
         second = first if same else right[columns]
         block = features_product(first, second, same=same, monitor=self.monitor)
-        return block.astype(self.dtype, copy=False)
+        block = block.astype(self.dtype, copy=False)
+        if self.checked and not is_finite(block):
+            refuse(self.kernel, self.left, self.right, self.dtype)
+        return block
 
     def _maps(self) -> tuple[Any, Any]:
         left = self.left.cut(self.left.side.features(self.kernel))
@@ -371,7 +371,7 @@ class FeaturesGram(_Computed):
             return left, left
         return left, self.right.cut(self.right.side.features(self.kernel))
 
-    def __matmul__(self, V: Any) -> Array:
+    def _times(self, V: Any) -> Array:
         sink = Multiply(V)
         sink.start(self.shape, self.dtype)
         left, right = self._maps()

@@ -18,6 +18,7 @@ from ..kernels.pairs import ABSOLUTE, CHI2, DOT, MINIMUM, ROOT_RATIO, SQUARED, U
 from ..monitor import Monitor
 from . import blocks
 from .blas import blas_threads
+from .finite import is_finite, refuse
 from .lower import Program, follow, lower, packed_columns
 from .views import Side, View
 
@@ -52,14 +53,26 @@ def _too_sparse(view: View) -> bool:
 
 
 def tile(
-    kernels: tuple[Kernel, ...], left: View, right: View, dtype: Any, monitor: Monitor
+    kernels: tuple[Kernel, ...],
+    left: View,
+    right: View,
+    dtype: Any,
+    monitor: Monitor,
+    checked: bool = True,
 ) -> list[Array]:
-    """Return the block K(left, right) of each kernel, natively if there is a program."""
+    """Return the block K(left, right) of each kernel, natively if there is a program.
+
+    checked: whether values that are not finite are refused.
+    """
     program = program_of(kernels, left)
     if program is None:
-        return blocks.numpy_tile(kernels, left, right, dtype, monitor)
+        found = blocks.numpy_tile(kernels, left, right, dtype, monitor)
+        for kernel, block in zip(kernels, found, strict=True):
+            if checked and not is_finite(block):
+                refuse(kernel, left, right, dtype)
+        return found
     outs = [np.empty((len(left), len(right)), dtype=dtype) for _ in kernels]
-    NativeTile(program, left, right, dtype, monitor).store(outs, monitor)
+    NativeTile(program, kernels, left, right, dtype, monitor, checked).store(outs, monitor)
     return outs
 
 
@@ -92,11 +105,22 @@ def limited_threads(count: int | None, who: str) -> Iterator[None]:
 
 
 class NativeTile:
-    """One block of K, ready to run: packed points, vectors and external blocks in place."""
+    """One block of K, ready to run: packed points, vectors and external blocks in place.
+
+    kernels: what the program computes. checked: whether values that are not finite are refused.
+    """
 
     def __init__(
-        self, program: Program, left: View, right: View, dtype: Any, monitor: Monitor
+        self,
+        program: Program,
+        kernels: tuple[Kernel, ...],
+        left: View,
+        right: View,
+        dtype: Any,
+        monitor: Monitor,
+        checked: bool = True,
     ) -> None:
+        self.kernels, self.left, self.right, self.checked = kernels, left, right, checked
         recorder = program.recorder
         single = np.dtype(dtype) == np.float32
         self.dtype = np.dtype(dtype)
@@ -135,24 +159,33 @@ class NativeTile:
         block = blocks.numpy_tile((kernel,), left, right, self.dtype, monitor)[0]
         return np.ascontiguousarray(block)
 
+    def _run(self, monitor: Monitor, job: Callable[[Callable[[], bool]], bool]) -> None:
+        """Run a job, and refuse values that are not finite: it looks at each while in cache."""
+        run(monitor, job)
+        if self.checked and not self.job.finite:
+            refuse(self.kernels[0], self.left, self.right, self.dtype)
+
     def store(self, outs: list[Array], monitor: Monitor) -> None:
         """Write K of each kernel into its array."""
-        run(monitor, lambda stop: self.job.store(outs, stop))
+        self._run(monitor, lambda stop: self.job.store(outs, stop))
 
     def multiply(self, V: Array, monitor: Monitor) -> Array:
         """Return K V in double precision."""
-        return product(self.job, self.shape[0], V, monitor)
+        found = product(self.job, self.shape[0], V, monitor)
+        if self.checked and not self.job.finite:
+            refuse(self.kernels[0], self.left, self.right, self.dtype)
+        return found
 
     def fill_rows(self, chosen: Array, out: Array, monitor: Monitor) -> None:
         """Write whole rows of K into `out`."""
         places = np.ascontiguousarray(chosen, dtype=np.int64)
-        run(monitor, lambda stop: self.job.rows(places, out, stop))
+        self._run(monitor, lambda stop: self.job.rows(places, out, stop))
 
     def top(self, k: int, shift: Array | None, monitor: Monitor) -> tuple[Array, Array]:
         """Return the k best columns of each row, and what they were compared by."""
         columns = np.empty((self.shape[0], k), dtype=np.int64)
         keys = np.empty((self.shape[0], k))
-        run(monitor, lambda stop: self.job.top(shift, columns, keys, stop))
+        self._run(monitor, lambda stop: self.job.top(shift, columns, keys, stop))
         return columns, keys
 
     def pack(self, narrow: bool, monitor: Monitor) -> Any:
@@ -164,7 +197,7 @@ class NativeTile:
             made.append(kind.make(self.job, narrow, stop))
             return bool(made[0].complete)
 
-        run(monitor, job)
+        self._run(monitor, job)
         return made[0]
 
 

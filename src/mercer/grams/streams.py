@@ -12,10 +12,10 @@ from ..checks import Array, InputError, sentence
 from ..inputs import Input, RowBlocks, Rows
 from ..kernels.base import Kernel
 from ..monitor import Monitor
-from .kinds import Explanation, Gram, TiledGram, index
+from .kinds import Explanation, Gram, TiledGram
 from .native import tile
 from .plan import Plan
-from .views import Side, View
+from .views import Side, View, index
 
 
 class BlocksGram(Gram):
@@ -45,7 +45,7 @@ class BlocksGram(Gram):
         for block in _blocks(right):
             side = Side(block)
             views = View(Side(part, side)), View(side)
-            tiles += tile((self.kernel,), *views, self.dtype, self.monitor)
+            tiles += tile((self.kernel,), *views, self.dtype, self.monitor, self.checked)
         return np.hstack(tiles)
 
     def tile(self, rows: Rows, columns: Rows) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Array
+from ..checks import Array, InputError, sentence
 from ..inputs import Input, Matrix, RowBlocks, Rows
 from ..kernels.base import Basis, Kernel
 from ..kernels.pairs import as_matrix
@@ -166,3 +166,19 @@ class View:
         if isinstance(self.rows, np.ndarray) and isinstance(other.rows, np.ndarray):
             return np.array_equal(self.rows, other.rows)
         return type(self.rows) is type(other.rows) and bool(self.rows == other.rows)
+
+
+def index(chosen: Any, length: int, what: str) -> Rows:
+    """Return a choice of rows or columns as a slice or an array of positions, checked."""
+    if isinstance(chosen, slice):
+        return chosen
+    found = np.asarray(chosen)
+    if found.dtype == bool and found.shape == (length,):
+        return np.flatnonzero(found)
+    if found.ndim != 1 or (found.dtype.kind not in "iu" and len(found)):
+        got = f"{found.dtype} of shape {found.shape}"
+        raise InputError(sentence("gram", f"{what} must be a slice, positions or a mask", got))
+    if len(found) and not (-length <= found.min() and found.max() < length):
+        got = f"{found.min()} to {found.max()}"
+        raise InputError(sentence("gram", f"{what} must lie in 0..{length - 1}", got))
+    return np.asarray(found, dtype=np.intp) % max(length, 1)

@@ -46,7 +46,8 @@ class SvmCertificate(Certificate):
     `tol`; rounding: what rounding of K and of sums of its values may amount to, which is all that
     is left if the status is "rounding". zero, free, bound: how many coefficients are 0, between
     the bounds, at a bound. norm: of w; margin: 1 / norm. Several machines: sums, the largest
-    violation, the smallest margin. rows_reused: rows of K that were asked for again and not computed again.
+    violation, the smallest margin. rows_reused: rows of K that were asked for again and not
+    computed again.
     n: training points. training_error: the share of them on the wrong side of the one machine of
     two classes. radius: of a ball about 0 that holds their images; see `enclosing_radius`.
     """
