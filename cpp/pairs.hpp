@@ -274,7 +274,7 @@ private:
 
     bool step_of_two(const Pair& pair) {
         const std::int64_t i = pair.rising, j = pair.falling;
-        const double both = own(i) + own(j), floor = least_curvature * both;
+        const double both = own(i) + own(j), floor = least_curvature * std::abs(both);
         const double curvature = std::max(both - 2 * static_cast<double>(row(i)[j]), floor);
         const double up = room_up(i), down = room_down(j);
         const double wanted = curvature > 0 ? pair.slope / curvature : infinity;

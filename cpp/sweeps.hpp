@@ -101,7 +101,8 @@ Chosen sweep_partner(std::int64_t n, const T* row, const T* diagonal, double own
         const double_v value = load(g + j) + load(down + j);
         high = value > high ? value : high;
         const double_v gap = value - start;
-        const double_v both = kii + widen(diagonal + j), floor = least * both;
+        const double_v both = kii + widen(diagonal + j), scaled = least * both;
+        const double_v floor = scaled > -scaled ? scaled : -scaled;
         double_v curvature = both - 2 * widen(row + j);
         curvature = curvature > floor ? curvature : floor;
         const double_v gain = gap > double_v{} ? gap * gap / curvature : double_v{};

@@ -276,7 +276,7 @@ def test_an_active_set_finds_every_optimum_from_any_start(rank):
     K = positive(40, rank)
     for problem in problems(40).values():
         g = K @ problem.start + problem.linear
-        b = ActiveSet(K, problem, problem.start, g.copy(), Monitor()).run(1e-12)
+        b = ActiveSet(K, problem, problem.start, g.copy(), Monitor()).run()
         assert_feasible(problem, b)
         assert problem.violation(b, K @ b + problem.linear) <= 1e-10
 

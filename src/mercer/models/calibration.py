@@ -22,9 +22,11 @@ def fit_slope(scores: Array, codes: Array, weight: Array | None) -> float:
     """
     weights = np.ones(len(codes)) if weight is None else weight
     columns = np.column_stack([-scores / 2, scores / 2]) if scores.ndim == 1 else scores
-    scale = float(np.sqrt(np.average((columns**2).mean(axis=1), weights=weights)))
-    if not (scale > 0 and np.isfinite(scale)):
+    largest = float(np.abs(columns).max(initial=0.0))
+    if not (largest > 0 and np.isfinite(largest)):
         return 1.0
+    squares = ((columns / largest) ** 2).mean(axis=1)  # of numbers whose squares do not overflow
+    scale = largest * float(np.sqrt(np.average(squares, weights=weights)))
     columns = columns / scale
     others = 1.0 / (weights.sum() + 2.0)
     wanted = np.full(columns.shape, others / (columns.shape[1] - 1))

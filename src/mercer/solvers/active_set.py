@@ -11,9 +11,11 @@ from .box_problem import BoxProblem
 
 EPSILON = float(np.finfo(np.float64).eps)
 DEPENDENT = 8 * EPSILON  # squared distance to a span, against kernel values, that is rounding
+CHANGES = 20  # variables that may enter, per variable
 PATIENCE = 50  # variables that may enter without a fall of the objective beyond rounding
 MOVES = 50  # to the optimum of the members; each but the last loses a member
-EVEN = 0.25  # of the tolerance: by how much levels of members may differ
+SHORTER = 0.1  # an image this much shorter than that of the base takes its place
+TINY = float(np.finfo(np.float64).tiny)
 
 
 class ActiveSet:
@@ -45,7 +47,8 @@ class ActiveSet:
         self.image = self.weight * self.sign
         self.side = (self.sign < 0).astype(np.int64) * int(problem.split)
         self.twin = self._twins(len(b))
-        self.size = max(float(np.abs(np.diagonal(K)).max(initial=0.0)), np.finfo(float).tiny)
+        self.lengths = np.sqrt(np.abs(np.diagonal(K)))[self.index]  # of the images
+        self.linear = np.abs(problem.linear)[self.index]
         self.bases = np.full(2, -1)
         self.members = np.zeros(0, dtype=np.int64)  # but for the bases
         self.factor = np.zeros((0, 0))
@@ -53,20 +56,25 @@ class ActiveSet:
         self.fall = self.terms = 0.0  # of the objective so far, and the size of its terms
         self.unbounded = False
 
-    def run(self, tol: float) -> Array:
-        """Go on until no level is off by more than tol, or nothing more is won; return b."""
+    def run(self) -> Array:
+        """Go on until levels differ by no more than rounding, or nothing more is won; return b."""
         self._start(np.flatnonzero((self.x > 0) & (self.x < self.cap)))
-        self._settle(tol)
+        self._settle()
         refused = np.zeros(len(self.x), dtype=bool)
         fall, patience = self.fall, PATIENCE
-        while patience and not self.unbounded and (found := self._entering(tol, refused)):
+        most = CHANGES * (len(self.x) + 1)
+        while (
+            patience
+            and self.changes < most
+            and not self.unbounded
+            and (found := self._entering(refused))
+        ):
             variable, way = found
             if self._enter(variable, way):
                 refused[:] = False
             else:
                 refused[variable] = True
-            if np.abs(self._uneven()).max(initial=0.0) > EVEN * tol:
-                self._settle(tol)
+            self._settle()
             self.changes += 1
             patience = PATIENCE if self.fall - fall > EPSILON * self.terms else patience - 1
             fall = self.fall
@@ -92,14 +100,18 @@ class ActiveSet:
             return np.zeros(len(levels))
         return np.asarray(levels[self.bases[self.side]])
 
-    def _uneven(self) -> Array:
-        """Return by how much the level of each member differs from that of its base."""
-        levels = self._levels()
-        return np.asarray((levels - self._common(levels))[self.members])
+    def _own_rounding(self) -> Array:
+        """Return by how much rounding may change the level of each variable."""
+        return np.asarray(EPSILON / 2 * (self.lengths * float(self.lengths @ self.x) + self.linear))
+
+    def _unsure(self) -> Array:
+        """Return by how much rounding may change the level of each variable against its base."""
+        own = self._own_rounding()
+        return np.asarray(own + own[self.bases[self.side]] if self.offset else own)
 
     # --- who enters -------------------------------------------------------------------------
 
-    def _entering(self, tol: float, refused: Array) -> tuple[int, float] | None:
+    def _entering(self, refused: Array) -> tuple[int, float] | None:
         """Return the variable that promises most, and its sign: 1 adds to the sum of its side."""
         levels = self._levels()
         rises = (self.x < self.cap) & ((self.twin < 0) | (self.x[self.twin] == 0))
@@ -108,7 +120,7 @@ class ActiveSet:
         low = np.where(np.where(up, rises, falls), levels, np.inf)
         high = np.where(np.where(up, falls, rises), levels, -np.inf)
         if self.offset:
-            self._begin(low, high, tol)
+            self._begin(low, high)
         common = self._common(levels)
         want = np.maximum(common - low, high - common)
         want[refused] = 0.0
@@ -117,20 +129,20 @@ class ActiveSet:
             missing = self.bases[self.side] < 0
             want[missing] = 0.0
             want[self.bases[self.bases >= 0]] = 0.0
-        gain = np.where(want > tol, want, 0.0) ** 2 / self._curvature()
+        gain = np.where(want > self._unsure(), want, 0.0) / np.sqrt(self._curvature())
         place = int(gain.argmax())
         if not gain[place] > 0:
             return None
         return place, 1.0 if common[place] - low[place] >= high[place] - common[place] else -1.0
 
-    def _begin(self, low: Array, high: Array, tol: float) -> None:
+    def _begin(self, low: Array, high: Array) -> None:
         """Give each side that violates the conditions, and has no base, one."""
         for side in np.flatnonzero(self.bases < 0):
             here = np.flatnonzero(self.side == side)
             if len(here) == 0:
                 continue
             first = here[int(low[here].argmin())]
-            if high[here].max() - low[first] > tol:
+            if high[here].max() > low[first]:
                 self.bases[side] = first
 
     def _curvature(self) -> Array:
@@ -141,7 +153,9 @@ class ActiveSet:
             points, others = self.index, self.index[base]
             cross = self.K[points, others] * self.image * self.image[base]
             found = found + np.diagonal(self.K)[others] - 2 * cross
-        return np.asarray(np.maximum(found, EPSILON * self.size))
+        return np.asarray(
+            np.maximum(found, EPSILON * self._scales(np.arange(len(found))) ** 2 + TINY)
+        )
 
     def _enter(self, variable: int, way: float) -> bool:
         """Move a variable until its level fits; return whether it moved."""
@@ -158,7 +172,7 @@ class ActiveSet:
             if step < 0:
                 return moved
             if len(left) == 0:
-                if distance > DEPENDENT * self.size:
+                if distance > DEPENDENT * float(self._scales(alone)[0]) ** 2:
                     self._append(variable, row, distance)
                 return True
             self._drop(left)
@@ -181,14 +195,17 @@ class ActiveSet:
         terms = (levels - self._common(levels))[chosen] * change
         points, signed = self.index[chosen], self.image[chosen] * change
         turned = signed @ self.K[points]
+        size = np.abs(change)
         slope, curvature = float(terms.sum()), float(signed @ turned[points])
+        # Where rounding hides the curvature, a step for all that may be hidden is short enough.
+        curvature = max(curvature, EPSILON * float(size @ self.lengths[chosen]) ** 2)
         none = chosen[:0]
-        if not slope < -4 * EPSILON * float(np.abs(terms).sum()):
+        if not slope < -float(size @ self._own_rounding()[chosen]):
             return -1.0, none
         change = self.weight[chosen] * change  # of x
         limit = np.where(change > 0, self.cap[chosen], 0.0)
-        room, wanted = np.abs(limit - self.x[chosen]), np.abs(change)
-        part = np.divide(room, wanted, out=np.full(len(chosen), np.inf), where=wanted > 0)
+        room = np.abs(limit - self.x[chosen])
+        part = np.divide(room, size, out=np.full(len(chosen), np.inf), where=size > 0)
         step = min(-slope / curvature if curvature > 0 else np.inf, float(part.min()))
         if step == np.inf:
             self.unbounded = True
@@ -201,11 +218,12 @@ class ActiveSet:
         self.terms = float(np.abs(self.x) @ np.abs(self.g[self.index]))
         return step, chosen[met]
 
-    def _settle(self, tol: float) -> None:
-        """Move the members to where their levels are equal."""
+    def _settle(self) -> None:
+        """Move the members to where their levels are equal, if they are not."""
         for _ in range(MOVES):
-            uneven = self._uneven()
-            if np.abs(uneven).max(initial=0.0) <= EVEN * EVEN * tol:
+            levels = self._levels()
+            uneven = (levels - self._common(levels))[self.members]
+            if (np.abs(uneven) <= self._unsure()[self.members]).all():
                 return
             change, _ = lapack.dpotrs(self.factor, -uneven, lower=1)
             step, left = self._move(self.members, change)
@@ -231,16 +249,28 @@ class ActiveSet:
     def _start(self, between: Array) -> None:
         """Make those variables members whose images do not depend on one another."""
         self.bases[:] = -1
-        if self.offset and len(between):
-            sides, places = np.unique(self.side[between], return_index=True)
-            self.bases[sides] = between[places]
-            between = np.delete(between, places)
+        for side in np.unique(self.side[between]) if self.offset else ():
+            self.bases[side] = self._shortest(between[self.side[between] == side])
+        between = between[~np.isin(between, self.bases)] if self.offset else between
         self.members, self.factor = between, np.zeros((0, 0))
         if len(between):
-            factor, order, rank, _ = lapack.dpstrf(
-                self._between(between, between), tol=DEPENDENT * self.size, lower=1
-            )
-            self.members, self.factor = between[order[:rank] - 1], factor[:rank, :rank]
+            scales = self._scales(between)
+            products = self._between(between, between) / np.outer(scales, scales)
+            factor, order, rank, _ = lapack.dpstrf(products, tol=DEPENDENT, lower=1)
+            chosen = order[:rank] - 1
+            self.members = between[chosen]
+            self.factor = np.asfortranarray(scales[chosen, None] * factor[:rank, :rank])
+
+    def _shortest(self, variables: Array) -> int:
+        """Return the variable with the shortest image: measured from it, no other loses digits."""
+        return int(variables[self.lengths[variables].argmin()])
+
+    def _scales(self, variables: Array) -> Array:
+        """Return the size of the numbers that are subtracted to measure images from their bases."""
+        found = self.lengths[variables]
+        if self.offset:
+            found = np.hypot(found, self.lengths[self.bases[self.side[variables]]])
+        return np.asarray(np.maximum(found, TINY))
 
     def _refactor(self) -> None:
         if len(self.members) == 0:
@@ -252,6 +282,12 @@ class ActiveSet:
             self.factor, self.members = self.factor[:kept, :kept], self.members[:kept]
 
     def _append(self, variable: int, row: Array, distance: float) -> None:
+        base = self.bases[self.side[variable]]
+        if self.offset and self.lengths[variable] < SHORTER * self.lengths[base]:
+            self.bases[self.side[variable]] = variable
+            self.members = np.append(self.members, base)
+            self._refactor()
+            return
         size = len(self.members)
         factor = np.zeros((size + 1, size + 1), order="F")
         factor[:size, :size] = self.factor
@@ -265,6 +301,6 @@ class ActiveSet:
         self.members = self.members[~np.isin(self.members, gone)]
         for side in np.flatnonzero(np.isin(self.bases, gone)):
             left = self.members[self.side[self.members] == side]
-            self.bases[side] = left[0] if len(left) else -1
+            self.bases[side] = self._shortest(left) if len(left) else -1
             self.members = self.members[self.members != self.bases[side]]
         self._refactor()

@@ -25,7 +25,7 @@ MEMBERS = 1000  # of an active set: a step costs the square of it, to let one go
 ROUNDS = 1000  # of steps of two variables and active sets in turn
 WINDOW = 100  # blocks after which progress is looked for
 EPSILON = float(np.finfo(np.float64).eps)
-ROUNDING = 4 * EPSILON  # fall of an objective, against its terms, that is rounding
+ROUNDING = 4 * EPSILON  # of sums of kernel values, themselves rounded, against their terms
 SLOW = 1e-9  # and one that leads nowhere, in a window
 
 
@@ -73,7 +73,8 @@ class BoxSolver:
                 ended = self._blocks(problem, b, slopes)
         except Stopped as stop:
             ended = stop.reason
-        violation, rounding = problem.violation(b, slopes), self._rounding(problem, b)
+        violation = problem.violation(b, slopes)
+        rounding = violation - problem.violation(b, slopes, self._unsure(problem, b))
         return BoxSolution(
             b=b,
             g=slopes,
@@ -93,12 +94,12 @@ class BoxSolver:
             return ended
         if self.iterations >= self.max_iter:
             return "iteration limit"
-        return "rounding" if violation <= rounding else "stagnated"
+        return "rounding" if violation - rounding <= self.tol else "stagnated"
 
-    def _rounding(self, problem: BoxProblem, b: Array) -> float:
-        """Return how large a violation may be that is rounding of K b, by Cauchy and Schwarz."""
-        products = float(self.roots.max(initial=0.0) * (self.roots @ np.abs(b)))
-        return EPSILON * (products + float(np.abs(problem.linear).max(initial=problem.kink)))
+    def _unsure(self, problem: BoxProblem, b: Array) -> Array:
+        """Return by how much rounding may change K b + linear, by Cauchy and Schwarz."""
+        products = self.roots * float(self.roots @ np.abs(b))
+        return np.asarray(ROUNDING * (products + np.abs(problem.linear)))
 
     def _fetch(self, chosen: Array) -> Array:
         """Return the places of rows, and note the roots of their diagonal."""
@@ -155,7 +156,7 @@ class BoxSolver:
     def _whole(self, problem: BoxProblem, b: Array, g: Array, moving: Array) -> str:
         """Solve all variables that can move at once, to the last digits where that can be done."""
         slots = self._fetch(moving)
-        tol, progress = self.tol, Progress(ROUNDING)
+        tol, progress, best = self.tol, Progress(ROUNDING), (math.inf, b, g)
         for turn in range(ROUNDS):
             kept = len(moving) if turn else 0
             ended, change, slopes = self._step(problem, b, g, moving, slots, tol, kept)
@@ -168,10 +169,14 @@ class BoxSolver:
                 g[:] = self._gradient(problem, b)
             violation = problem.violation(b, g)
             self._report(violation, violation)
+            if violation < best[0]:
+                best = violation, b.copy(), g.copy()
             over = ended == "unbounded" or self.iterations >= self.max_iter
-            if over or violation <= self._rounding(problem, b) or not progress.made(problem, b, g):
+            exact = problem.violation(b, g, self._unsure(problem, b)) == 0
+            if over or exact or not progress.made(problem, b, g):
                 break
             tol = min(tol, violation) / 2
+        _, b[:], g[:] = best
         self.monitor.poll()
         return ended
 
@@ -188,7 +193,7 @@ class BoxSolver:
         K = self.rows.values[np.ix_(slots, self.rows.columns(moving))].astype(np.float64)
         method = ActiveSet(K, part, b[moving], g[moving], self.monitor)
         with blas_threads(1):
-            b[moving] = method.run(self._rounding(problem, b))
+            b[moving] = method.run()
         self.iterations += method.changes
         return "unbounded" if method.unbounded else ""
 

@@ -57,10 +57,13 @@ class BoxProblem:
         """Return whether the start has as much above 0 as below."""
         return bool(abs(self.start.sum()) <= 1e-12 * np.abs(self.start).sum())
 
-    def violation(self, b: Array, g: Array) -> float:
-        """Return by how much b misses the conditions of an optimum; g = K b + linear."""
+    def violation(self, b: Array, g: Array, unsure: Array | float = 0.0) -> float:
+        """Return by how much b misses the conditions of an optimum; g = K b + linear.
+
+        unsure: by how much each number of g may be off, which is then held against nobody.
+        """
         up, down = self.slopes(b)
-        rising, falling = g + up, g + down
+        rising, falling = g + up + unsure, g + down - unsure
         if self.offset and not self.split:
             return _gap(rising, falling)
         if self.offset:
@@ -81,8 +84,8 @@ def _gap(rising: Array, falling: Array) -> float:
 class BoxSolution:
     """b, g = K b + linear, and how far that is from the optimum.
 
-    rounding: the violation that rounding of K b may amount to; status "rounding" says that no more
-    than that is left.
+    rounding: how much of the violation may be rounding of K b; status "rounding" says that the
+    rest is within the tolerance.
     """
 
     b: Array

@@ -36,7 +36,9 @@ def leave_one_out(
     bordered = problem.offset and len(margin) > 0
     total = float(sums.sum())
     own = np.diagonal(inverse) - (sums**2 / total if bordered else 0.0)
-    found[margin] -= machine.b[margin] / np.maximum(own, np.finfo(np.float64).tiny)
+    widest = 4 * float(np.abs(np.diagonal(inside)).max(initial=0.0))  # between any two images
+    span = np.divide(1.0, own, out=np.full(len(own), widest), where=own * widest > 1)
+    found[margin] -= machine.b[margin] * span
     others = np.flatnonzero(carries)
     for start in range(0, len(others), BLOCK):
         some = others[start : start + BLOCK]
