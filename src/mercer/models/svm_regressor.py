@@ -200,9 +200,13 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
             machine = None
             if problem.balanced():
                 machine = shop.solve(Task((0,), problem, read_nu_regression))
-            if machine is None or machine.parameter < 0:  # no tube is needed
+            if machine is None or machine.parameter <= machine.solution.violation:
+                # No tube is needed, unless that takes larger coefficients than nu allows.
                 narrow = regression(targets, bounds, 0.0, offset=True)
-                machine = shop.solve(Task((0,), narrow, read_regression))
+                free = shop.solve(Task((0,), narrow, read_regression))
+                allowed = np.abs(problem.start).sum() * (1 + 1e-9)
+                if machine is None or machine.parameter < 0 or np.abs(free.b).sum() <= allowed:
+                    machine = free
         self._certify([machine], shop, time.monotonic() - start)
         self._store_one(machine)
         self.epsilon_ = machine.parameter

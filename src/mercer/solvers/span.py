@@ -33,8 +33,8 @@ def leave_one_out(
     carries[margin] = False
     inside = _block(rows, margin, margin)
     inverse, sums = _inverse(inside)
-    bordered = problem.offset and len(margin) > 0
     total = float(sums.sum())
+    bordered = problem.offset and total > 0
     own = np.diagonal(inverse) - (sums**2 / total if bordered else 0.0)
     widest = 4 * float(np.abs(np.diagonal(inside)).max(initial=0.0))  # between any two images
     span = np.divide(1.0, own, out=np.full(len(own), widest), where=own * widest > 1)
