@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse
 
 from mercer import kernels as k
-from mercer import losses, models
+from mercer import losses, models, prepare
 
 Array = np.ndarray[Any, Any]
 Random = np.random.Generator
@@ -314,6 +314,7 @@ ESTIMATORS: dict[str, tuple[str, bool, int, Callable[[Random], dict[str, Any]]]]
             "average": chance(r, 0.5),
             "shuffle": chance(r, 0.5),
             "budget": pick(r, (None, None, 5)),
+            "max_iter": 100,
         },
     ),
     "KernelNeighborsClassifier": (
@@ -354,17 +355,20 @@ ESTIMATORS: dict[str, tuple[str, bool, int, Callable[[Random], dict[str, Any]]]]
     "GramTransformer": (NOTHING, False, 1, lambda r: {"center": chance(r, 0.5)}),
 }
 WEIGHTS = ("uniform", "distance")
+WIDEST = 1000  # features of a map that a matrix of them is made of
 KINKED = ("hinge", "epsilon_insensitive", "quantile")
 NAMED = ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "KernelRidge", "KernelPCA")
 
 
-def _possible(settings: dict[str, Any], kernel: Any) -> str:
-    """Return the solver, or "auto" where it cannot serve this loss or this kernel."""
+def _possible(settings: dict[str, Any], kernel: Any, X: Array) -> str:
+    """Return the solver, or "auto" where it cannot serve this loss or this kernel in time."""
     loss = settings.get("loss")
     if loss in KINKED or isinstance(loss, losses.Quantile | losses.EpsilonInsensitive):
         return "auto"
-    mapped = not isinstance(kernel, str) and kernel.has_map()
-    return "auto" if settings["solver"] == "primal" and not mapped else settings["solver"]
+    if settings["solver"] != "primal":
+        return settings["solver"]
+    width = None if isinstance(kernel, str) else prepare(kernel, X).map_width()
+    return "primal" if width is not None and width <= WIDEST else "auto"
 
 
 def draw(seed: int, only: tuple[str, ...] = ()) -> Case:
@@ -379,10 +383,10 @@ def draw(seed: int, only: tuple[str, ...] = ()) -> Case:
         kernel = pick(random, NAMES)
         settings |= {"degree": int(random.integers(1, 8))} if kernel == "poly" else {}
         settings |= {"gamma": _mild(random)} if kernel == "chi2" else {}
-    if "solver" in settings:
-        settings["solver"] = _possible(settings, kernel)
     nonnegative = kernel == "chi2" or (not isinstance(kernel, str) and kernel.needs_nonnegative())
     X, new, text = draw_points(random, nonnegative)
+    if "solver" in settings:
+        settings["solver"] = _possible(settings, kernel, X)
     y = None
     if learns == LABELS:
         y = draw_labels(random, X)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ..kernels.base import Basis, Kernel, register_fast_path
 from ..kernels.names import to_kernel
 from ..monitor import Monitor
 from .family import GramFamily
-from .finite import magnitude
+from .finite import magnitude, refuse_large
 from .kinds import (
     Explanation,
     FeaturesGram,
@@ -83,6 +83,22 @@ class Prepared:
         points = self.view.take(chosen).points
         kept = points.copied() if isinstance(points, Objects) else points
         return Prepared(self.kernel, View(Side(kept)))
+
+    def diag(self, X: Any = None) -> Array:
+        """Return k(x, x) of the training points, or of new ones; refuse what is too large."""
+        points = self.points if X is None else X
+        found = self.kernel.diag(points)
+        refuse_large(self.kernel, points, found)
+        return found
+
+    def checked(self) -> Self:
+        """Return itself, or refuse where kernel values are too large to calculate with.
+
+        Blocks of points are not read for it, and functions of the user's not asked.
+        """
+        if not isinstance(self.points, RowBlocks) and not self.kernel.is_from_outside():
+            self.diag()
+        return self
 
     def map_width(self) -> int | None:
         """Return how many features an exact dense map of the kernel has; None: there is none."""

@@ -1,4 +1,4 @@
-"""Kernel values that are no numbers: found where they leave the engine, refused in one sentence."""
+"""Kernel values that are no numbers to calculate with: refused, in one sentence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import scipy.sparse
 from ..checks import Array, InputError, assume_finite, sentence
 from ..inputs import Input, Matrix
 from ..kernels.base import Kernel
-from .views import View
+from ..kernels.transforms import Normalized
+
+LARGEST = 1e100  # kernel value whose products, and sums of those, are still numbers
+SCALE = "Scale X, for example with sklearn.preprocessing.StandardScaler"
 
 
 def is_finite(values: Array) -> bool:
@@ -19,31 +22,36 @@ def is_finite(values: Array) -> bool:
         return bool(np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all())
 
 
-def refuse(kernel: Kernel, left: View, right: View, dtype: Any) -> None:
-    """Raise the error about kernel values that overflow, unless numbers are taken on trust."""
+def refuse(kernel: Kernel, points: list[Input], dtype: Any, must: str = "finite") -> None:
+    """Raise the error about kernel values that are too large, unless all is taken on trust."""
     if assume_finite():
         return
-    scales = [scale for view in (left, right) if (scale := magnitude(view.side.points)) is not None]
+    scales = [scale for some in points if (scale := magnitude(some)) is not None]
     among = f" on points with entries up to {max(scales):.3g}" if scales else ""
     single = np.dtype(dtype) == np.float32
+    advice = f"{SCALE}, lower gamma or the degree"
+    advice += "" if isinstance(kernel, Normalized) else ", or use kernel.normalized()"
     raise InputError(
         sentence(
             kernel.name,
-            f"kernel values must be finite in {np.dtype(dtype)}",
+            f"kernel values must be {must} in {np.dtype(dtype)}",
             f"overflow of {kernel!r}{among}",
-            "Scale X, for example with sklearn.preprocessing.StandardScaler, lower gamma or the "
-            "degree, or use kernel.normalized()"
-            + (", or hand in X as float64." if single else "."),
+            advice + (", or hand in X as float64." if single else "."),
         )
     )
 
 
-def refuse_product(kernel: str) -> None:
+def refuse_large(kernel: Kernel, points: Input, diagonal: Array) -> None:
+    """Refuse k(x, x) that are not finite or too large: no k(x, y) of a Mercer kernel is larger."""
+    if not diagonal.max(initial=0.0) <= LARGEST:
+        refuse(kernel, [points], np.float64, f"finite and at most {LARGEST:g}")
+
+
+def refuse_product(kernel: Kernel) -> None:
     """Raise the error about sums of kernel values that overflow, though none of these does."""
     if not assume_finite():
         must = "sums of kernel values times coefficients must be finite"
-        advice = "Scale X and y, for example with sklearn.preprocessing.StandardScaler."
-        raise InputError(sentence("Gram", must, f"overflow with {kernel}", advice))
+        raise InputError(sentence(kernel.name, must, f"overflow of {kernel!r}", f"{SCALE}, and y."))
 
 
 def magnitude(points: Input) -> float | None:

@@ -103,7 +103,7 @@ class Gram(ABC):
         with np.errstate(over="ignore", invalid="ignore"):  # checked at once
             found = self._times(V)
         if self.checked and not is_finite(found):
-            refuse_product(repr(self.kernel))
+            refuse_product(self.kernel)
         return found
 
     def _times(self, V: Any) -> Array:
@@ -177,6 +177,8 @@ class _Computed(Gram):
                 sentence("diag", "K must be the Gram of one collection", f"shape {self.shape}")
             )
         whole = self.left.side.once(("diag", self.kernel), self._diagonal)
+        if self.checked and not is_finite(whole):
+            refuse(self.kernel, [self.left.side.points], np.float64)
         return np.asarray(self.left.cut(whole))
 
     def _diagonal(self) -> Array:
@@ -362,7 +364,7 @@ class FeaturesGram(_Computed):
         block = features_product(first, second, same=same, monitor=self.monitor)
         block = block.astype(self.dtype, copy=False)
         if self.checked and not is_finite(block):
-            refuse(self.kernel, self.left, self.right, self.dtype)
+            refuse(self.kernel, [self.left.side.points, self.right.side.points], self.dtype)
         return block
 
     def _maps(self) -> tuple[Any, Any]:

@@ -69,7 +69,7 @@ def tile(
         found = blocks.numpy_tile(kernels, left, right, dtype, monitor)
         for kernel, block in zip(kernels, found, strict=True):
             if checked and not is_finite(block):
-                refuse(kernel, left, right, dtype)
+                refuse(kernel, [left.side.points, right.side.points], dtype)
         return found
     outs = [np.empty((len(left), len(right)), dtype=dtype) for _ in kernels]
     NativeTile(program, kernels, left, right, dtype, monitor, checked).store(outs, monitor)
@@ -163,7 +163,10 @@ class NativeTile:
         """Run a job, and refuse values that are not finite: it looks at each while in cache."""
         run(monitor, job)
         if self.checked and not self.job.finite:
-            refuse(self.kernels[0], self.left, self.right, self.dtype)
+            self._refuse()
+
+    def _refuse(self) -> None:
+        refuse(self.kernels[0], [self.left.side.points, self.right.side.points], self.dtype)
 
     def store(self, outs: list[Array], monitor: Monitor) -> None:
         """Write K of each kernel into its array."""
@@ -173,7 +176,7 @@ class NativeTile:
         """Return K V in double precision."""
         found = product(self.job, self.shape[0], V, monitor)
         if self.checked and not self.job.finite:
-            refuse(self.kernels[0], self.left, self.right, self.dtype)
+            self._refuse()
         return found
 
     def fill_rows(self, chosen: Array, out: Array, monitor: Monitor) -> None:

@@ -15,6 +15,9 @@ from .kinds import Gram
 AT_ONCE = 256  # pivots that are proposed together
 
 
+HUGE = 1e30  # trace from which a factor is kept in double precision
+
+
 @dataclass(frozen=True)
 class PartialFactor:
     """S K S ~ T' T from `rank` of its columns.
@@ -51,6 +54,8 @@ def partial_cholesky(
     whole, rows = (K.diag(), K.rows) if isinstance(K, Gram) else (np.diagonal(K), K.__getitem__)
     remaining = np.maximum(whole if roots is None else whole * roots**2, 0.0)
     trace = float(remaining.sum())
+    if trace > HUGE:  # single precision could not hold it
+        kind = np.dtype(np.float64)
     smallest = np.finfo(kind).eps * remaining.max(initial=0.0) * 10
     T = np.empty((min(rank, n), n), dtype=kind)
     pivots: list[int] = []

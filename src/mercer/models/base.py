@@ -49,6 +49,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
     kernel: Any
     memory_limit: Any
     classes_: Array
+    _sizes: ClassVar[tuple[float, float]] = (0.0, 1e150)  # of y, whose squares are to be numbers
     _of_names: ClassVar[dict[str, Any]] = {"gamma": None, "degree": 3, "coef0": 1}
 
     # --- parameters -------------------------------------------------------------------------
@@ -145,7 +146,22 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
             must = "y must hold real numbers"
             raise InputTypeError(sentence(who, must, f"dtype {values.dtype}")) from None
         checks.finite(who, values.reshape(n, -1), what="y")
+        self._check_size(values)
         return values.reshape(n, -1), values.ndim == 1
+
+    def _check_size(self, values: Array) -> None:
+        """Refuse numbers to predict that cannot be squared."""
+        size, (least, most) = float(np.abs(values).max(initial=0.0)), self._sizes
+        if size > most or 0 < size < least:
+            bounds = f"{least:g} to {most:g}" if least else f"0 to {most:g}"
+            raise InputError(
+                sentence(
+                    type(self).__name__,
+                    f"the largest y, without its sign, must be from {bounds}",
+                    f"{size:.3g}",
+                    "Divide y by it, and multiply the predictions.",
+                )
+            )
 
     def _seed(self) -> int:
         """Return the seed that random_state stands for; None is a fixed one."""
@@ -208,7 +224,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the kernel settled on the training points, and publish it as `kernel_`."""
         if isinstance(points, GramRows):
             _check_gram(type(self).__name__, points.values)
-        self._prepared = prepare(kernel or self._kernel(), points, sample_weight)
+        self._prepared = prepare(kernel or self._kernel(), points, sample_weight).checked()
         self.kernel_ = self._prepared.kernel
         return self._prepared
 

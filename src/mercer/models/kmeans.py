@@ -205,7 +205,7 @@ class ClusterSearch:
         """Return clusters about k points that are drawn, for which k columns of K will do."""
         drawn = self.random.permutation(np.flatnonzero(self.weight))[:k]
         cross = self.prepared.take(drawn).gram(self.prepared.points, store=False).dense()
-        diagonal = self.prepared.kernel.diag(self.prepared.points)
+        diagonal = self.prepared.diag()
         squares = diagonal[drawn]
         distances = np.maximum(diagonal[:, None] - 2.0 * cross + squares, 0.0)
         distances[drawn, np.arange(k)] = 0.0
@@ -381,5 +381,5 @@ class KernelKMeans(
     def _squared_distances(self, X: Any) -> Array:
         points = self._check_predict(X)
         products = self._cross_gram(X) @ self.dual_coef_
-        squares = self.kernel_.diag(points)[:, None] - 2 * products + self.squared_norms_
+        squares = self._prepared.diag(points)[:, None] - 2 * products + self.squared_norms_
         return np.asarray(np.maximum(squares, 0.0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit
@@ -88,7 +88,7 @@ class KernelMachine(FunctionEstimator):
         problem = LossProblem(loss, targets, weight, alpha, bool(self.fit_intercept))
         with limited_threads(self.n_jobs, who):
             found = MachineFit(prepared, problem, settings, monitor).run()
-            largest = float(np.sqrt(max(float(prepared.kernel.diag(prepared.points).max()), 0.0)))
+            largest = float(np.sqrt(max(float(prepared.diag().max()), 0.0)))
         self._prepared = prepared
         self._store(found, rows)
         self._certify(found, settings.tol, largest, time.monotonic() - start)
@@ -280,6 +280,8 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
     ----------
     Schölkopf, Smola, "Learning with kernels" (2002), chapter 4.
     """
+
+    _sizes: ClassVar[tuple[float, float]] = (1e-150, 1e150)
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..checks import Array
 from ..grams import Gram, Prepared, TopK
+from ..grams.finite import refuse_large
 from ..grams.matched import is_rounded, matched_values
 from ..grams.views import Side, View
 from ..inputs import Input, RowBlocks
@@ -21,10 +22,13 @@ SLACK = 1e-9  # of the size of the terms: how far double precision may be off in
 
 def self_similarity(kernel: Kernel, points: Input) -> Array:
     """Return k(x, x), summed in the order of `matched_values`, so that ||phi(x) - phi(x)|| is 0."""
-    if not refinable(kernel, points):
-        return kernel.diag(points)
-    view, rows = View(Side(points)), np.arange(len(points))
-    return matched_values(kernel, view, rows, view, rows)
+    if refinable(kernel, points):
+        view, rows = View(Side(points)), np.arange(len(points))
+        found = matched_values(kernel, view, rows, view, rows)
+    else:
+        found = kernel.diag(points)
+    refuse_large(kernel, points, found)
+    return found
 
 
 def refinable(kernel: Kernel, points: Input) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
@@ -189,6 +189,8 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KernelNeighbor
     ----------
     Stone, "Consistent nonparametric regression" (1977).
     """
+
+    _sizes: ClassVar[tuple[float, float]] = (0.0, 1e300)  # their sums are to be numbers
 
     def fit(self, X: Any, y: Any) -> Self:
         """Keep the points and their targets, one number or one row a point."""

@@ -63,7 +63,7 @@ class Posterior:
         else:
             bands = prepared.gram(points, dtype=np.float64).bands()
             lower = cholesky(prepared.gram(dtype=np.float64, store=False).dense(), lower=True)
-            variance += prepared.kernel.diag(points)[:, None]
+            variance += prepared.diag(points)[:, None]
         factors = [
             cho_factor(self.moments + alpha * np.eye(len(self.moments))) for alpha in self.alphas
         ]
@@ -86,7 +86,7 @@ class Posterior:
         n = len(prepared)
         problem = RidgeProblem(np.zeros((n, 1)), np.zeros(1), self.weight, self.intercept)
         variance = np.empty((len(points), len(self.alphas)))
-        diagonal = prepared.kernel.diag(points)
+        diagonal = prepared.diag(points)
         for start in range(0, len(points), AT_ONCE):
             rows = slice(start, start + AT_ONCE)
             K = prepared.gram(points.take(rows), dtype=np.float64, store=False).dense().T

@@ -161,7 +161,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
     def distances(self, X: Any) -> Array:
         """Return ||phi(x) - mu_c|| for every x and class c, to its nearest prototype."""
         points = self._check_predict(X)
-        squares = self.kernel_.diag(points)[:, None] - 2 * self._products(X) + self.squared_norms_
+        squares = self._prepared.diag(points)[:, None] - 2 * self._products(X) + self.squared_norms_
         return np.asarray(np.sqrt(np.maximum(-self._of_classes(-squares), 0.0)))
 
 

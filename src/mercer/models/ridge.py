@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
@@ -103,11 +103,24 @@ class RidgeEstimator(FunctionEstimator):
             prepared, targets, weight = prepared.take(rows), targets[rows], weight[rows]
         alphas = self._alphas(alpha, targets.shape[1])
         problem = RidgeProblem(targets, alphas, weight, bool(self.fit_intercept))
+        problem, factors = problem.scaled()
         with limited_threads(self.n_jobs, who):
             fitted = RidgeFit(prepared, problem, settings, monitor).run(leave_one_out)
+            if (factors != 1).any():
+                fitted = self._unscaled(fitted, factors)
             self._store(fitted, problem, prepared, rows)
             self._certify(fitted, prepared, settings.tol, time.monotonic() - began)
         return fitted
+
+    def _unscaled(self, fitted: Fitted, factors: Array) -> Fitted:
+        """Return what was found in the units of y; refuse coefficients that these cannot hold."""
+        with np.errstate(over="ignore", under="ignore"):
+            found = fitted.solution.times(factors)
+        if not (np.isfinite(found.coefficients).all() and np.isfinite(found.intercept).all()):
+            must = "the coefficients must be finite"
+            advice = "Divide y by its largest number, or raise alpha."
+            raise InputError(sentence(type(self).__name__, must, "overflow", advice))
+        return replace(fitted, solution=found)
 
     def _store(
         self, fitted: Fitted, problem: RidgeProblem, prepared: Prepared, rows: Array
@@ -139,7 +152,7 @@ class RidgeEstimator(FunctionEstimator):
 
     def _certify(self, fitted: Fitted, prepared: Prepared, tol: float, seconds: float) -> None:
         found = fitted.solution
-        largest = float(np.sqrt(max(prepared.kernel.diag(prepared.points).max(), 0.0)))
+        largest = float(np.sqrt(max(float(prepared.diag().max()), 0.0)))
         self.certificate_ = RidgeCertificate(
             found.status,
             fitted.plan,
@@ -164,6 +177,7 @@ class RidgeEstimator(FunctionEstimator):
 class NumberRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ignore[misc]
     """Predictions of numbers, and how sure they are."""
 
+    _sizes: ClassVar[tuple[float, float]] = (0.0, np.inf)  # solved in units of their own
     _flat: bool  # y was a vector
 
     def _flatten(self) -> None:

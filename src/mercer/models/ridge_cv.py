@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -162,7 +162,7 @@ class RidgeSearch(RidgeEstimator):
     def _in_features(
         self, kernel: Kernel, points: Input, problem: RidgeProblem, monitor: Monitor
     ) -> RidgePath:
-        prepared = prepare(kernel, points, problem.weight)
+        prepared = prepare(kernel, points, problem.weight).checked()
         fit = RidgeFit(prepared, problem, self._settings(), monitor)
         return RidgePath.of_features(fit.features())
 
@@ -171,7 +171,7 @@ def _dense(
     kernels: Sequence[Kernel], points: Input, weight: Array | None, monitor: Monitor
 ) -> list[Array]:
     """Return K of every kernel; what they have in common is computed once."""
-    prepared = [prepare(kernel, points, weight) for kernel in kernels]
+    prepared = [prepare(kernel, points, weight).checked() for kernel in kernels]
     settled = [one.kernel for one in prepared]
     blocks = isinstance(points, RowBlocks)
     if (
@@ -208,6 +208,8 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
     ----------
     Rifkin, Lippert, "Notes on regularized least squares" (2007).
     """
+
+    _sizes: ClassVar[tuple[float, float]] = (1e-150, 1e150)  # errors are squared, and scored
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ import numpy as np
 from ..checks import Array
 from ..grams import Gram, partial_cholesky
 from ..monitor import Monitor
-from .cholesky import TileCholesky, dense_bands, inner_products
+from .cholesky import NotPositiveDefinite, TileCholesky, dense_bands, inner_products
 from .curvature import FreeOffset
 from .linear import Bands, unwhiten, whiten
 
@@ -198,8 +198,18 @@ class _FeatureNewton:
         weights = curvature.curvature.weights
         shifted = space.moments * (float(weights.sum()) / weights.size)
         shifted[np.diag_indices(len(shifted))] += alpha
-        self.factor = TileCholesky(dense_bands(shifted), np.float64, monitor)
+        self.factor = self._factor(shifted, monitor)
         self.border = self._border(weights.shape[1]) if curvature.offset else None
+
+    def _factor(self, shifted: Array, monitor: Monitor) -> TileCholesky:
+        """Return the Cholesky factor; where rounding hides alpha, of a little more than was given:
+        a preconditioner need not be exact."""
+        try:
+            return TileCholesky(dense_bands(shifted), np.float64, monitor)
+        except NotPositiveDefinite:
+            more = 4 * len(shifted) * np.finfo(np.float64).eps * float(np.trace(shifted))
+            shifted[np.diag_indices(len(shifted))] += more
+            return TileCholesky(dense_bands(shifted), np.float64, monitor)
 
     def _border(self, outputs: int) -> Array:
         """Return Z' W 1 for an offset of each output, (width, offset, output)."""

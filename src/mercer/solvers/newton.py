@@ -125,7 +125,11 @@ class _Descent:
         if isinstance(self.problem.loss, Squared):  # one step is all
             return []
         largest = float(self._curvature().weights.max(initial=0.0)) * self.elements.trace()
-        stages = math.floor(math.log(max(FIRST * largest / self.problem.alpha, 1.0), STAGE))
+        if largest == 0:
+            return []
+        # The difference of logarithms: the quotient may be no number.
+        ratio = math.log(FIRST * largest) - math.log(self.problem.alpha)
+        stages = math.floor(max(ratio, 0.0) / math.log(STAGE))
         return [self.problem.alpha * STAGE**stage for stage in range(stages, 0, -1)]
 
     def _finish(self) -> str:

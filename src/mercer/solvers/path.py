@@ -6,10 +6,11 @@ processors.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh, lapack, solve
+from scipy.linalg import LinAlgWarning, eigh, lapack, solve
 
 from ..checks import Array
 from ..grams import partial_cholesky
@@ -193,5 +194,7 @@ def _solve(half: Array, right: Array) -> Array:
         return right
     _, found, failed = lapack.dposv(half, right, lower=1)
     if failed:  # not positive in floating point
-        found = solve(mirror(half), right, check_finite=False)
+        with warnings.catch_warnings():  # scores of what rounding made of it come out bad enough
+            warnings.simplefilter("ignore", LinAlgWarning)
+            found = solve(mirror(half), right, check_finite=False)
     return np.asarray(found)

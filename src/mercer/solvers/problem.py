@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,10 @@ ADVICE = {
     "cancelled": "The fit was asked to stop; fit again to finish it.",
     "stagnated": "Rounding limits the accuracy: loosen tol, raise alpha, or hand in X as float64.",
 }
+
+
+ERRORS = ("errors", "leave_one_out")  # what a solution keeps in the units of the targets
+ORDINARY = 332  # powers of two up to which sizes of targets, and their squares, are of no concern
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,17 @@ class RidgeProblem:
         """The square roots of the weights, as a column."""
         n = len(self.targets)
         return np.ones((n, 1)) if self.weight is None else np.sqrt(self.weight)[:, None]
+
+    def scaled(self) -> tuple[RidgeProblem, Array]:
+        """Return the problem with targets that can be squared, and by what they were divided.
+
+        That is a power of two for each output, so that no digit changes; 1 of ordinary targets.
+        """
+        powers = np.frexp(np.abs(self.targets).max(axis=0, initial=0.0))[1] - 1
+        powers = np.where(np.abs(powers) > ORDINARY, powers, 0)
+        if not powers.any():
+            return self, np.ones(len(powers))
+        return replace(self, targets=np.ldexp(self.targets, -powers)), np.ldexp(1.0, powers)
 
     def right_sides(self) -> Array:
         """Return S y, and S 1 as a last column if there is an intercept."""
@@ -91,6 +106,20 @@ class Solution:
     iterations: int = 0
     rank: int = 0
     keep: dict[str, Any] = field(default_factory=dict)
+
+    def times(self, factors: Array) -> Solution:
+        """Return the solution for targets that are so many times larger, one factor an output."""
+        largest = float(factors.max(initial=1.0))
+        errors = {name: self.keep[name] * factors for name in ERRORS if name in self.keep}
+        return replace(
+            self,
+            coefficients=self.coefficients * factors,
+            intercept=self.intercept * factors,
+            gap=self.gap * largest * largest,
+            bound=self.bound * largest,
+            offset=self.offset * largest,
+            keep=self.keep | errors,
+        )
 
     @property
     def advice(self) -> str:
