@@ -4,7 +4,7 @@
 
 Lecture B, when to use kernels (item B12): where data lie near a plane, PCA finds it; where they
 lie near a curved surface, PCA flattens it and kernel PCA does not. Noisy points are projected on
-the components and taken back by `inverse_transform`. Writes principal_components.png into the
+the components and reconstructed by `inverse_transform`. Writes principal_components.png into the
 folder.
 """
 
@@ -29,13 +29,13 @@ def plane(u, v):
 
 
 def sheet(u, v):
-    """Return points of a sheet that is rolled to two thirds of a tube."""
+    """Return points of a sheet that is rolled to about two thirds of a tube."""
     angle = 2.2 * u
     return np.column_stack([np.cos(angle), 1.3 * v, np.sin(angle)])
 
 
 def from_line(X):
-    """Return how far points are from the line; so do the next two for the plane and the tube."""
+    """Return the distances of points from the line."""
     along = np.array([1.2, 0.8, 0.5]) / np.linalg.norm([1.2, 0.8, 0.5])
     return np.linalg.norm(X - np.outer(X @ along, along), axis=1)
 
@@ -50,11 +50,11 @@ def from_tube(X):
 
 
 def typical(distances):
-    """Return the root of the mean square."""
+    """Return the root mean square."""
     return np.sqrt((distances**2).mean())
 
 
-# Name, surface, distance from it, components of PCA and of kernel PCA, whence it is seen.
+# Name, surface, distance from it, components of PCA and of kernel PCA, view.
 CASES = [
     ("a line", line, from_line, 1, 2, (22, -62)),
     ("a plane", plane, from_plane, 2, 5, (17, 12)),
@@ -63,7 +63,7 @@ CASES = [
 
 
 def draw(axes, surface, X, back, position, view):
-    """Draw the surface, the noisy points in grey, and where they are taken."""
+    """Draw the surface, the noisy points in grey, and their reconstructions."""
     axes.set_axis_off()
     if surface is line:
         axes.plot(*surface(np.array([-1, 1]), None).T, color=GREY, linewidth=1)
@@ -96,15 +96,15 @@ def main():
                 draw(axes, surface, X, back, u, view)
                 noun = "component" if count == 1 else "components"
                 title = f"near {name}: {way}, {count} {noun}"
-                axes.set_title(f"{title}\n{left[-1]:.2f} from it", y=0.98)
+                axes.set_title(f"{title}\nRMS distance to it {left[-1]:.2f}", y=0.98)
             print(
-                f"near {name:16} {typical(distance(X)):.3f} from it with noise, {left[0]:.3f} "
+                f"near {name:16} RMS distance {typical(distance(X)):.3f} with noise, {left[0]:.3f} "
                 f"after PCA, {left[1]:.3f} after kernel PCA"
             )
             assert left[1] < typical(distance(X))
         assert left[1] < left[0] / 3  # on the curved surface
         figure.supxlabel(
-            "grey: noisy points; coloured: where their components take them back to", fontsize=11
+            "grey: noisy points; coloured: their reconstructions from the components", fontsize=11
         )
         path = output_folder() / "principal_components.png"
         figure.savefig(path)
