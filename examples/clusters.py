@@ -1,4 +1,4 @@
-"""Clusters, prototypes and Fisher's direction in feature space, beside their linear forms.
+"""Clusters, prototypes and Fisher's direction in feature space, next to their linear forms.
 
     python examples/clusters.py [folder]
 
@@ -8,7 +8,7 @@ space, which are sums of kernel values. Writes clusters.png into the folder.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from style import BLUE, GREY, INK, ORANGE, STYLE, draw_points, draw_sides, output_folder, plane
+from style import BLUE, INK, ORANGE, STYLE, draw_points, draw_sides, output_folder, plane
 
 from mercer import KernelFisherDiscriminant, KernelKMeans, KernelPrototypeClassifier
 from mercer.kernels import Gaussian, Linear
@@ -17,7 +17,7 @@ RANGE = (-1.55, 1.55)
 
 
 def ring(random):
-    """Return a ring, -1, and what lies in its middle, 1."""
+    """Return a ring of points (class -1) around a cloud (class 1)."""
     y = np.repeat([-1, 1], 120)
     angle = random.uniform(0, 2 * np.pi, 240)
     circle = np.column_stack([np.cos(angle), np.sin(angle)]) * 1.2
@@ -25,8 +25,8 @@ def ring(random):
     return np.where(y[:, None] > 0, 0, circle) + random.normal(0, 1, (240, 2)) * spread, y
 
 
-def lumps(random):
-    """Return two classes of two lumps each, across one another."""
+def clouds(random):
+    """Return two classes of two clouds each, at opposite corners."""
     centres = np.array([[-0.85, -0.7], [0.75, 0.85], [-0.7, 0.8], [0.85, -0.75]])
     kind = np.arange(160) % 4
     return centres[kind] + random.normal(0, 0.24, (160, 2)), np.where(kind < 2, -1, 1)
@@ -42,7 +42,7 @@ def draw_clusters(axes, kernel, X, truth, title, x1, x2, grid):
     draw_points(axes, X, y)
     right = np.mean(y == truth)
     axes.set(xlim=RANGE, ylim=RANGE, aspect="equal")
-    axes.set_title(f"{title}\n{right:.0%} as they were made")
+    axes.set_title(f"{title}\n{right:.0%} in their true group")
     found = model.certificate_
     print(
         f"{title:34} {found.status}, {found.iterations} steps, objective {found.objective:.2f}, "
@@ -62,46 +62,39 @@ def draw_prototypes(axes, X, y, x1, x2, grid):
     scores = one.score(X, y), two.score(X, y)
     axes.set(xlim=RANGE, ylim=RANGE, aspect="equal")
     axes.set_title(
-        f"two prototypes a class: {scores[1]:.0%} right\nthe mean of each class: {scores[0]:.0%}"
+        f"two prototypes per class: {scores[1]:.0%} right\none per class: {scores[0]:.0%} right"
     )
-    print(f"prototypes: {scores[0]:.0%} right with one a class, {scores[1]:.0%} with two")
+    print(f"prototypes: {scores[0]:.0%} right with one per class, {scores[1]:.0%} with two")
     return scores
 
 
-def draw_direction(axes, X, y):
-    """Draw where both classes fall along Fisher's direction, with and without the kernel."""
-    for kernel, name, bottom in ((Linear(), "linear", 1.3), (Gaussian(2.0), "Gaussian", 0.0)):
-        model = KernelFisherDiscriminant(kernel=kernel).fit(X, y)
-        along = model.transform(X)[:, 0]
-        along = (along - along.min()) / np.ptp(along)
-        edges = np.linspace(0, 1, 33)
-        counts = [np.histogram(along[y == label], edges)[0] for label in (-1, 1)]
-        for heights, colour in zip(counts, (BLUE, ORANGE), strict=True):
-            heights = bottom + heights / np.max(counts)
-            axes.stairs(heights, edges, baseline=bottom, fill=True, color=colour, alpha=0.75)
-        axes.axhline(bottom, color=GREY, linewidth=0.8)
-        right = model.score(X, y)
-        axes.text(0.5, bottom + 1.08, f"{name}: {right:.0%} right", color=INK, ha="center")
-        print(
-            f"Fisher, {name}: {right:.0%} right, residual {model.certificate_.eigen_residual:.0e}"
-        )
-    axes.set(xticks=[], yticks=[], ylim=(-0.02, 2.6), xlabel="along the direction")
-    axes.spines[["left", "bottom"]].set_visible(False)
-    axes.set_title("Fisher's direction for the same points\nhow many fall where")
+def draw_direction(axes, kernel, name, X, y):
+    """Draw how both classes are distributed along Fisher's direction."""
+    model = KernelFisherDiscriminant(kernel=kernel).fit(X, y)
+    along, right = model.transform(X)[:, 0], model.score(X, y)
+    edges = np.linspace(along.min(), along.max(), 33)
+    for label, colour in ((-1, BLUE), (1, ORANGE)):
+        axes.hist(along[y == label], edges, color=colour, alpha=0.75)
+    axes.set(ylabel="points per bin", title=f"Fisher, {name}: {right:.0%} right")
+    print(f"Fisher, {name}: {right:.0%} right, residual {model.certificate_.eigen_residual:.0e}")
     return right
 
 
 def main():
     random = np.random.default_rng(3)
     X, truth = ring(random)
-    x1, x2, grid = plane(RANGE, RANGE)
+    place = plane(RANGE, RANGE)
     with plt.rc_context(STYLE):
-        figure, panels = plt.subplots(1, 4, figsize=(14.5, 4.1))
-        place = (x1, x2, grid)
-        linear = draw_clusters(panels[0], Linear(), X, truth, "k-means", *place)
-        curved = draw_clusters(panels[1], Gaussian(2.0), X, truth, "kernel k-means", *place)
-        scores = draw_prototypes(panels[2], *lumps(random), *place)
-        direction = draw_direction(panels[3], X, truth)
+        figure = plt.figure(figsize=(14.5, 4.3))
+        panels = figure.subplot_mosaic("ABCD;ABCE")
+        linear = draw_clusters(panels["A"], Linear(), X, truth, "k-means", *place)
+        curved = draw_clusters(panels["B"], Gaussian(2.0), X, truth, "kernel k-means", *place)
+        scores = draw_prototypes(panels["C"], *clouds(random), *place)
+        draw_direction(panels["D"], Linear(), "linear", X, truth)
+        direction = draw_direction(panels["E"], Gaussian(2.0), "Gaussian kernel", X, truth)
+        panels["E"].set_xlabel(
+            "position along Fisher's direction,\nring and centre of the first panel"
+        )
         path = output_folder() / "clusters.png"
         figure.savefig(path)
     assert linear < 0.8 < 0.99 < curved

@@ -1,10 +1,10 @@
-"""Three explicit maps: what no line can do, a line or plane does in the new space.
+"""Three explicit maps: data that no line separates or fits, and a line or plane in the new space.
 
     python examples/explicit_maps.py [folder]
 
 Lecture B, item B14: x -> (x, |x|), (x, y) -> (x, y², x²) and x -> (1, x, x²). The kernel of a map
-is Linear().of(map), and w = sum of a_i phi(x_i) is what it learned. The planes are seen almost from
-their edge. Writes explicit_maps.png into the folder.
+is Linear().of(map), and w = sum of a_i phi(x_i) is what it learned. Writes explicit_maps.png into
+the folder.
 """
 
 import matplotlib.pyplot as plt
@@ -38,33 +38,34 @@ def separate(phi, X, y):
     return model, model.dual_coef_[0] @ phi(X[model.support_])
 
 
-def draw_plane(axes, a, b, height, top):
-    """Draw the part of a plane that lies in the box."""
-    inside = (height >= 0) & (height <= top)
-    corners = np.column_stack([a[inside], b[inside], height[inside]])
+def draw_plane(axes, a_range, b_range, top, height):
+    """Draw the part of the plane height(a, b) that lies in a box of this top."""
+    a, b, _ = plane(a_range, b_range)
+    inside = (height(a, b) >= 0) & (height(a, b) <= top)
+    corners = np.column_stack([a[inside], b[inside], height(a, b)[inside]])
     border = ConvexHull(corners[:, :2]).vertices
-    axes.add_collection3d(Poly3DCollection([corners[border]], facecolor=GREY, alpha=0.35))
-    axes.set(zlim=(0, top), xticks=[], yticks=[], zticks=[])
-    axes.set_box_aspect((1, 1, 0.85), zoom=1.1)
-    axes.xaxis.labelpad = axes.yaxis.labelpad = -8
+    sheet = Poly3DCollection([corners[border]], facecolor=GREY, edgecolor=INK, alpha=0.35)
+    axes.add_collection3d(sheet)
+    axes.set(xlim=a_range, ylim=b_range, zlim=(0, top))
+    axes.set_box_aspect((1, 1, 0.85), zoom=0.9)
+    axes.locator_params(nbins=5)
+    axes.tick_params(pad=1, labelsize=9)
 
 
 def draw_fold(above, below, random):
-    """Draw points on a line, the one class between the others; then the same, folded."""
+    """Draw points on a line, one class between the others; then the same points, folded."""
     near, far = random.uniform(-0.8, 0.8, 18), random.uniform(1.25, 2.8, 22)
     x = np.concatenate([near, far * random.choice([-1, 1], 22)])
     y = np.repeat([-1, 1], [18, 22])
     model, w = separate(fold, x[:, None], y)
-    draw_points(above, np.column_stack([x, np.zeros(40)]), y, size=34)
-    above.axhline(0, color=GREY, linewidth=0.8, zorder=0)
-    ends = -model.intercept_ / np.array([w[0] - w[1], w[0] + w[1]])
-    above.vlines(ends, -0.2, 0.2, color=INK, linewidth=1.6)
-    above.text(0, -0.4, "f(x) = 0 with the map", ha="center", color=INK)
-    above.set(ylim=(-1, 1), xlim=(-3, 3), title="no single threshold")
-    above.text(2.9, -0.16, "x", ha="right")
-    above.spines[["left", "bottom"]].set_visible(False)
-
     x1, x2, grid = plane((-3, 3), (-0.4, 3))
+    draw_sides(above, x1, x2, model.decision_function(grid[:, :1]), margin=False)
+    draw_points(above, np.column_stack([x, np.full(40, 1.3)]), y, size=34)
+    above.set(
+        xlabel="x", ylabel="", yticks=[], title="x: no single threshold separates the classes"
+    )
+    above.spines["left"].set_visible(False)
+
     draw_sides(below, x1, x2, grid @ w + model.intercept_)
     below.plot([-3, 0, 3], [3, 0, 3], color=GREY, linewidth=0.8)
     draw_points(below, fold(x[:, None]), y, size=34)
@@ -78,25 +79,24 @@ def draw_fold(above, below, random):
 
 def draw_squares(above, below, random):
     """Draw points within and around an ellipse; then the same, and the plane, in the new space."""
-    X = random.uniform((-1.4, -1.9), (2.6, 1.9), (110, 2))
+    X = random.uniform((-1.2, -1.6), (2.4, 1.6), (110, 2))
     height = ((X[:, 0] - 0.6) / 1.3) ** 2 + X[:, 1] ** 2 - 1
     keep = np.abs(height) > 0.25
     X, y = X[keep], np.sign(height[keep]).astype(int)
     model, w = separate(squares, X, y)
-    x1, x2, grid = plane((-1.6, 2.8), (-2.1, 2.1))
+    x1, x2, grid = plane((-1.3, 2.5), (-1.7, 1.7))
     draw_sides(above, x1, x2, model.decision_function(grid))
     draw_points(above, X, y, size=28)
-    above.set(xlabel="x", ylabel="y", title="no straight line, but an ellipse")
+    above.set(xlabel="x", ylabel="y", title="(x, y): no straight line separates them")
 
     mapped = squares(X)
     for label, colour, marker in ((-1, BLUE, "o"), (1, ORANGE, "^")):
         below.scatter(*mapped[y == label].T, s=18, color=colour, marker=marker, depthshade=False)
-    a, b = np.meshgrid(np.linspace(-1.4, 2.6, 80), np.linspace(0, 3.6, 80))
-    draw_plane(below, a, b, -(w[0] * a + w[1] * b + model.intercept_) / w[2], 7)
-    below.set(xlabel="x", ylabel="y²")
-    below.set_zlabel("x²", labelpad=-12)
+    offset = model.intercept_[0]
+    draw_plane(below, (-1.2, 2.4), (0, 2.6), 6, lambda a, b: -(w[0] * a + w[1] * b + offset) / w[2])
+    below.set(xlabel="x", ylabel="y²", zlabel="x²")
     below.set_title(f"(x, y) ↦ (x, y², x²): margin {model.certificate_.margin:.2f}")
-    below.view_init(10, -142)
+    below.view_init(24, -140)
     terms = ", ".join(f"{one:.2f}" for one in w)
     print(f"(x, y², x²): w = ({terms}), offset {model.intercept_[0]:.2f}: all separated")
 
@@ -109,20 +109,22 @@ def draw_powers(above, below, random):
     w = model.dual_coef_ @ powers(x[:, None])
     grid = np.linspace(-0.8, 4.8, 200)
     line = np.polynomial.Polynomial.fit(x, y, 1)
-    above.plot(grid, line(grid), color=GREY, linewidth=1.2, linestyle="--", label="the best line")
-    above.plot(grid, model.predict(grid[:, None]), color=INK, linewidth=1.8, label="with the map")
+    above.plot(
+        grid, line(grid), color=GREY, linewidth=1.2, linestyle="--", label="best straight line"
+    )
+    above.plot(
+        grid, model.predict(grid[:, None]), color=INK, linewidth=1.8, label="ridge with the map"
+    )
     above.scatter(x, y, s=24, color=BLUE, edgecolor="white", linewidth=0.5, zorder=3)
     above.legend(frameon=False, loc="upper center")
-    above.set(xlabel="x", ylabel="y", title="no straight line fits")
+    above.set(xlabel="x", ylabel="y", title="x: no straight line fits")
 
     below.scatter(x, x**2, y, s=18, color=BLUE, depthshade=False)
     below.plot(grid, grid**2, model.predict(grid[:, None]), color=INK, linewidth=1.5)
-    a, b = np.meshgrid(np.linspace(-0.8, 4.8, 80), np.linspace(0, 23, 80))
-    draw_plane(below, a, b, w[0] + w[1] * a + w[2] * b, 9)
-    below.set(xlabel="x", ylabel="x²")
-    below.set_zlabel("y", labelpad=-12)
-    below.set_title("x ↦ (1, x, x²): a plane")
-    below.view_init(12, -150)
+    draw_plane(below, (-1, 5), (0, 24), 10, lambda a, b: w[0] + w[1] * a + w[2] * b)
+    below.set(xlabel="x", ylabel="x²", zlabel="y")
+    below.set_title("x ↦ (1, x, x²): a plane fits")
+    below.view_init(24, -105)
     wanted = np.array([P**2 + Q, -2 * P, 1])
     assert np.abs(w - wanted).max() < 0.5
     terms = ", ".join(f"{one:.2f}" for one in w)
@@ -132,11 +134,12 @@ def draw_powers(above, below, random):
 def main():
     random = np.random.default_rng(4)
     with plt.rc_context(STYLE):
-        figure = plt.figure(figsize=(12, 7.4))
-        for column, draw in enumerate((draw_fold, draw_squares, draw_powers), start=1):
-            above = figure.add_subplot(2, 3, column)
-            deep = {} if column == 1 else {"projection": "3d"}
-            draw(above, figure.add_subplot(2, 3, 3 + column, **deep), random)
+        figure = plt.figure(figsize=(13, 8.4))
+        places = figure.add_gridspec(2, 3, height_ratios=[1, 1.35])
+        for column, draw in enumerate((draw_fold, draw_squares, draw_powers)):
+            deep = {"projection": "3d"} if column else {}
+            above = figure.add_subplot(places[0, column])
+            draw(above, figure.add_subplot(places[1, column], **deep), random)
         path = output_folder() / "explicit_maps.png"
         figure.savefig(path)
     print(f"The picture is in {path}.")

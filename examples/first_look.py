@@ -91,8 +91,8 @@ def draw_regions(path):
             axes.scatter(*points.T, s=22, c=colour, marker=marker, edgecolor="white", linewidth=0.5)
         scores.append((kernel, model.score(test, y_test)))
         axes.set_title(f"{kernel!r}\n{scores[-1][1]:.0%} of new points right")
-        axes.set(xticks=[], yticks=[])
-        axes.spines[:].set_visible(False)
+        axes.set_xlabel("x₁")
+    panels[0].set_ylabel("x₂")
     figure.savefig(path)
     return scores
 
@@ -103,7 +103,8 @@ def draw_search(left, model, kernels, alphas):
     for kernel, row, colour in zip(kernels, scores, COLOURS, strict=True):
         left.semilogx(alphas, row, color=colour, linewidth=1.8, label=repr(kernel))
     left.scatter(model.alpha_, model.best_score_, s=90, facecolor="none", edgecolor=INK, zorder=3)
-    left.set(title="leave-one-out R²", xlabel="alpha", ylim=(0.3, 0.56))
+    left.set(title="choice of kernel and alpha", xlabel="alpha", ylabel="leave-one-out R²")
+    left.set_ylim(0.3, 0.56)
     left.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
 
 
@@ -127,7 +128,8 @@ def predict_progression(folder):
     right.scatter(predictions, y_new, s=18, color=BLUE, edgecolor="white", linewidth=0.4)
     right.plot([25, 340], [25, 340], color=INK, linewidth=1)
     score = loaded.score(X_new, y_new)
-    right.set(title=f"142 new patients, R² {score:.2f}", xlabel="prediction", ylabel="measured")
+    right.set(title=f"142 new patients, R² {score:.2f}")
+    right.set(xlabel="predicted progression", ylabel="measured progression")
     figure.savefig(folder / "progression.png")
     return model, score
 
@@ -138,7 +140,7 @@ def squared_city_block(X, Y):
 
 
 def draw_eigenvalues(path):
-    """Draw the eigenvalues of a kernel and of a function that is none, on the same five points."""
+    """Draw the eigenvalues of a kernel and of a function that is not one, on five points."""
     points = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]], dtype=float)
     cases = (
         ("exp(−‖x − y‖₁ / 4)", Laplacian(0.25)),
@@ -154,16 +156,18 @@ def draw_eigenvalues(path):
         axes.bar_label(bars, [f"{value:.2f}".replace("-", "−") for value in values], padding=3)
         axes.axhline(0, color=INK, linewidth=1)
         verdict = "a kernel on these points" if certificates[-1].is_psd else "not a kernel"
-        axes.set(title=f"{title}\n{verdict}", xlabel="largest first", ylim=(-0.75, 4.3))
+        axes.set(
+            title=f"{title}\n{verdict}", xlabel="eigenvalues, largest first", ylim=(-0.75, 4.3)
+        )
         axes.spines["bottom"].set_visible(False)
         axes.tick_params(axis="x", length=0)
-    panels[0].set_ylabel("eigenvalue")
+    panels[0].set_ylabel("value")
     figure.savefig(path)
     return certificates
 
 
 def name_languages(path):
-    """Name the language of sentences by the pieces of three letters they are made of."""
+    """Name the language of sentences by the groups of three letters in them."""
     model = KernelPrototypeClassifier(Spectrum(3).normalized())
     sentences, labels = unfold(KNOWN)
     model.fit(sentences, labels)
@@ -233,8 +237,8 @@ tbody th {{ font-weight: normal; }}
 <body>
 <main>
 <h1>A first look at mercer</h1>
-<p>A kernel is a similarity between two things that behaves like a dot product. Whoever has one can
-use every method of this library, on rows of numbers as on sentences.</p>
+<p>A kernel is a similarity of two objects that behaves like a dot product. With a kernel, every
+method of this library works on your data, be they rows of numbers or sentences.</p>
 {sections}
 </main>
 </body>
@@ -256,7 +260,7 @@ def similarity(folder):
     return section(
         "Similarity you can see",
         "The Gram matrix holds the similarity of every pair: 150 iris flowers, sorted by species. "
-        "The blocks on the diagonal are what a learner can use.",
+        "Flowers of one species are alike: the bright blocks on the diagonal.",
         figure_html(
             picture,
             "Heat map of a 150 by 150 matrix. Three bright blocks lie along the diagonal; setosa "
@@ -277,8 +281,8 @@ def regions(folder):
             picture,
             "Three panels with two interleaved half moons and the border that each kernel draws. "
             f"Share of new points that are right: {told}.",
-            "120 points to learn from, 120 new points drawn. Circles and triangles are the "
-            "classes, the tint is what the model says.",
+            "Fitted on 120 points; the 120 new points are drawn. Circles and triangles are the "
+            "classes, the background is what the model predicts.",
         ),
     )
 
@@ -290,18 +294,18 @@ def progression(folder):
         "A table in, a tuned model out",
         "How far does diabetes advance in a year? 300 patients, ten columns. Every kernel and "
         "every alpha is judged on patients left out one at a time, which has a closed form: one "
-        f"decomposition a kernel. Chosen: {model.kernel_!r} with alpha {model.alpha_:.2g}. The "
+        f"decomposition per kernel. Chosen: {model.kernel_!r} with alpha {model.alpha_:.2g}. The "
         "model went into the file progression.mercer, and the predictions are those of the model "
         "that was read back from it.",
         figure_html(
             folder / "progression.png",
-            "Left: curves of the leave-one-out score over alpha, one a kernel, the best point "
+            "Left: curves of the leave-one-out score over alpha, one per kernel, the best point "
             f"circled at {model.best_score_:.2f}. Right: measured against predicted progression of "
             f"new patients; the points scatter around the diagonal, R² {score:.2f}.",
             "Predictions of all new patients are in progression.csv.",
         ),
         text_html(
-            f"{found.status}: relative residual {found.residual:.1e}, no prediction further than "
+            f"{found.status}: relative residual {found.residual:.1e}, no prediction farther than "
             f"{found.error_bound:.1e} from the exact one\n{found.plan}"
         ),
     )
@@ -330,8 +334,8 @@ def languages(folder):
     right = sum(row[1] == row[2] for row in rows)
     return section(
         "Any data that has a similarity",
-        f"{model.kernel_!r} compares sentences by the pieces of three letters they share. The same "
-        f"learner, given {len(model.support_)} sentences, names the language of {right} out of "
+        f"{model.kernel_!r} compares sentences by their common groups of three letters. The same "
+        f"learner, fitted on {len(model.support_)} sentences, names the language of {right} out of "
         f"{len(rows)} new ones.",
         table_html("Distance in feature space to the mean of each language", header, rows),
         text_html(f"status {model.certificate_.status}; {model.certificate_.plan}"),

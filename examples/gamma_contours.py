@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from sklearn.datasets import make_moons
 from sklearn.neighbors import KNeighborsClassifier
-from style import BLUE, INK, ORANGE, STYLE, TINTS, output_folder
+from style import BLUE, INK, ORANGE, STYLE, TINTS, draw_points, output_folder, plane
 
 from mercer import KernelRidgeClassifier
 from mercer.kernels import Gaussian, Linear
@@ -37,39 +37,30 @@ def draw_scores(axes, X, y, x1, x2, scores):
     draw_points(axes, X, y)
 
 
-def draw_points(axes, X, y):
-    for label, colour, marker in ((0, BLUE, "o"), (1, ORANGE, "^")):
-        axes.scatter(
-            *X[y == label].T, s=20, c=colour, marker=marker, edgecolor="white", linewidth=0.5
-        )
-    axes.set(xticks=[], yticks=[])
-
-
 def draw_gram(axes, K):
     image = axes.imshow(K, cmap="viridis", vmin=0, vmax=1)
-    axes.set(xticks=[], yticks=[])
     mean = K[~np.eye(len(K), dtype=bool)].mean()
-    axes.set_title(f"K, {mean:.2g} off the diagonal\non average")
+    axes.set(xticks=[], yticks=[], xlabel="60 points, sorted by class")
+    axes.set_title(f"K, off the diagonal\n{mean:.2g} on average")
     return image
 
 
 def draw_nearest(axes, X, y, x1, x2, nearest):
-    axes.contourf(x1, x2, nearest.reshape(x1.shape), levels=[-1, 0.5, 2], colors=TINTS)
+    axes.contourf(x1, x2, nearest.reshape(x1.shape), levels=[-2, 0, 2], colors=TINTS)
     draw_points(axes, X, y)
-    axes.set_title("nearest neighbour")
+    axes.set(title="nearest neighbour", ylabel="", yticklabels=[])
 
 
 def undecided(X, y, grid, by):
-    """Return where the nearest points of both classes are equally far, up to a difference."""
+    """Return where the nearest points of both classes are almost equally far."""
     squares = ((grid[:, None] - X) ** 2).sum(axis=-1)
-    return np.abs(squares[:, y == 0].min(axis=1) - squares[:, y == 1].min(axis=1)) < by
+    return np.abs(squares[:, y == -1].min(axis=1) - squares[:, y == 1].min(axis=1)) < by
 
 
 def main():
     X, y = make_moons(60, noise=0.2, random_state=1)
-    X, y = X[np.argsort(y)], np.sort(y)
-    x1, x2 = np.meshgrid(np.linspace(-1.9, 2.9, 160), np.linspace(-1.5, 1.9, 120))
-    grid = np.column_stack([x1.ravel(), x2.ravel()])
+    X, y = X[np.argsort(y)], 2 * np.sort(y) - 1
+    x1, x2, grid = plane((-1.9, 2.9), (-1.5, 1.9), 150)
     linear = KernelRidgeClassifier(LAMBDA, kernel=Linear(), fit_intercept=True).fit(X, y)
     straight = linear.predict(grid)
     nearest = KNeighborsClassifier(1).fit(X, y).predict(grid)
@@ -79,7 +70,9 @@ def main():
         for column, gamma in zip(panels.T, GAMMAS, strict=False):
             model = fit(gamma, X, y)
             draw_scores(column[0], X, y, x1, x2, model.decision_function(grid))
-            column[0].set_title(f"gamma = {gamma:g}")
+            column[0].set_title(f"f(x), gamma = {gamma:g}")
+            if gamma != GAMMAS[0]:
+                column[0].set(ylabel="", yticklabels=[])
             image = draw_gram(column[1], model.kernel_(X))
             guess = model.predict(grid)
             print(

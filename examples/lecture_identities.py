@@ -1,4 +1,4 @@
-"""What the lectures claim about kernels, item by item, with numbers that can be checked by hand.
+"""What the lectures say about kernels, item by item, with numbers that can be checked by hand.
 
     python examples/lecture_identities.py
 
@@ -113,14 +113,16 @@ def classics():
     found = check_kernel(FunctionKernel(city_block_squared), CROSS)
     tell("B1", "exp(-|x-y|_1^2 / 4) on a cross: smallest eigenvalue", f"{found.min_eigenvalue:.4f}")
     found = check_kernel(Laplacian(0.25), CROSS)
-    tell("B1", "exp(-|x-y|_1 / 4) there", f"{found.min_eigenvalue:.4f}")
+    tell("B1", "exp(-|x-y|_1 / 4) on the same cross", f"{found.min_eigenvalue:.4f}")
     first_map, second_map = Polynomial(2).features(X), ((Linear() + 1) ** 2).features(X)
     tell(
         "B2",
         "quadratic kernel: two maps, of widths",
         f"{first_map.shape[1]}, {second_map.shape[1]}",
     )
-    tell("B2", "… one kernel", gap(first_map @ first_map.T, second_map @ second_map.T))
+    tell(
+        "B2", "… both give the same kernel", gap(first_map @ first_map.T, second_map @ second_map.T)
+    )
     x, y = [[3, 0, 1]], [[1, 0, 4]]
     tell("B3", "intersection of (3, 0, 1) and (1, 0, 4): 1 + 0 + 1", Intersection()(x, y)[0, 0])
     wanted = 1 / np.sqrt(3) + 1 / 2
@@ -173,7 +175,7 @@ def validity():
     tell("D2", "the matrix product AB: valid", check_kernel(A @ B).is_psd)
     for gamma in (0.1, 1.0, 10.0, 100.0):
         distance = np.abs(Gaussian(gamma)(X) - np.eye(len(X))).max()
-        tell("D3", f"gamma {gamma:g}: K is off the identity by", f"{distance:.1e}")
+        tell("D3", f"gamma {gamma:g}: largest entry of K - I", f"{distance:.1e}")
     tell("E2", "tanh(x.y) on these points: valid", check_kernel(Sigmoid(), X).is_psd)
     tell("E2", "tanh(x.y - 1) at x = 0: k(x, x)", round(Sigmoid(coef0=-1.0).pair([0.0], [0.0]), 4))
 
@@ -190,7 +192,11 @@ def ridge():
     tell("C2", "f(x) = sum a_i k(x, x_i)", gap(model.predict(X), model.kernel_(X) @ wanted))
     for alpha in (1e-2, 1e-6, 1e-10):
         model = KernelRidge(alpha, kernel=Gaussian(0.5)).fit(X, y)
-        tell("B13", f"alpha {alpha:g}: training error", f"{np.abs(y - model.predict(X)).max():.0e}")
+        tell(
+            "B13",
+            f"alpha {alpha:g}: largest training error",
+            f"{np.abs(y - model.predict(X)).max():.0e}",
+        )
     for name, A in (("5 x 2", X), ("2 x 5", X.T)):
         b, one = y[: len(A)], np.eye(len(A))
         model = KernelRidge(lam, kernel=Linear()).fit(A, b)
@@ -199,18 +205,20 @@ def ridge():
         tell("C1", f"{name}: primal equals dual", gap(primal, dual))
         tell(
             "C1",
-            f"{name}: ours, solved as {model.certificate_.solver}",
+            f"{name}: KernelRidge, by the solver {model.certificate_.solver!r}",
             gap(model.predict(A), A @ dual),
         )
     straight = KernelRidge(lam, kernel=Linear(), fit_intercept=True).fit(X, y).predict(X)
     for gamma in (1e-2, 1e-3, 1e-4):
         curved = KernelRidge(2 * gamma * lam, kernel=Gaussian(gamma)).fit(X, y).predict(X)
         tell(
-            "D3", f"gamma {gamma:g}: off linear ridge by", f"{np.abs(curved - straight).max():.1e}"
+            "D3",
+            f"gamma {gamma:g}: distance to linear ridge with an intercept",
+            f"{np.abs(curved - straight).max():.1e}",
         )
     search = KernelRidgeCV([0.01, 0.1, 1], kernel=[Gaussian(g) for g in (0.1, 1, 10)]).fit(X, y)
     found = f"{search.kernel_}, alpha {search.alpha_:g}"
-    tell("D4", "gamma and lambda by leaving points out", found)
+    tell("D4", "gamma and lambda chosen by leave-one-out", found)
 
 
 def machines():
@@ -220,7 +228,8 @@ def machines():
     for k in made:
         found = SVC(kernel=k).fit(X, y).certificate_
         KernelRidgeClassifier(0.1, kernel=k).fit(X, y)
-        tell("A8", f"{k}: conditions missed by", "nothing" if found.violation < 1e-12 else "much")
+        met = found.violation < 1e-12
+        tell("A8", f"SVC with {k}: optimal to 1e-12", met)
 
     x = np.repeat([[-1.0], [1.0]], 50, axis=0)
     model = SVC(float("inf"), kernel=Linear()).fit(x, np.sign(x[:, 0]))
@@ -244,28 +253,31 @@ def machines():
 
 def learners():
     """A1, A3, B12, D1 and D7: the other learners."""
-    x, y = np.array([[0.0], [2.0], [1.0]]), np.array([1, 1, -1])
+    x, y = np.array([[0.0], [1.0], [2.0]]), np.array([1, -1, 1])
     walk = KernelPerceptron(Gaussian(1.0)).fit(x, y)
-    # By hand: mistakes on the points 0 and 1 in the first pass, on 2 and 1 in the second.
-    order = x[walk.mistakes_, 0].astype(int).tolist()
-    tell("A1", "points 0 and 2 against 1: mistakes in this order", order)
-    tell("A1", "and so many on each", walk.alpha_.tolist())
+    # By hand: a mistake on each point in the first pass, on 1 again in the second, then none.
+    found = f"on the points {walk.mistakes_.tolist()}, so a = {walk.alpha_.tolist()}"
+    tell("A1", "the points 0, 1, 2 with the labels 1, -1, 1: mistakes in turn", found)
     random = np.random.default_rng(0)
     far, labels = 3 * random.permutation(40)[:, None], random.choice([-1, 1], 40)
     found = KernelPerceptron(Gaussian(0.5)).fit(far, labels)
-    tell("A3", "40 points 3 apart, labels by chance: converged", found.converged_)
+    tell("A3", "40 points at least 3 apart, random labels: converged", found.converged_)
 
     model = KernelPCA(2, kernel=Linear()).fit(X)
     values = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2
     tell(
         "B12",
-        "eigenvalues with x.y: those of principal components",
+        "with x.y: the eigenvalues of ordinary principal components",
         gap(model.eigenvalues_, values),
     )
     ring = np.array([[np.cos(t), np.sin(t)] for t in np.arange(8)]) * 3
     both = np.vstack([ring, ring / 10])
     made = KernelKMeans(2, kernel=Linear().of(lengths)).fit(both).labels_
-    tell("B12", "a ring about a ring: clusters by |x||y|", sorted(np.bincount(made).tolist()))
+    tell(
+        "B12",
+        "a ring inside a ring, with |x||y|: sizes of the two clusters",
+        sorted(np.bincount(made).tolist()),
+    )
 
     lam, target = 0.3, np.array([1.0, -1.0, 0.5, 2.0, 0.0])
     loss = KernelMachineRegressor(
@@ -273,22 +285,28 @@ def learners():
     ).fit(X, target)
     ridge = KernelRidge(2 * lam, kernel=Gaussian(0.5)).fit(X, target)
     near = np.abs(loss.predict(X) - ridge.predict(X)).max() < 1e-6
-    tell("D1", "half the squared error: ridge regression with alpha = 2 lambda", near)
+    tell("D1", "squared loss, no intercept: ridge with alpha = 2 lambda, to 1e-6", near)
     signs = np.array([1, -1, 1, 1, -1])
     hinge = KernelMachineClassifier("hinge", 2 * lam, kernel=Gaussian(0.5)).fit(X, signs)
     machine = SVC(1 / (2 * lam), kernel=Gaussian(0.5)).fit(X, signs)
-    tell("D1", "the hinge: SVC", gap(hinge.decision_function(X), machine.decision_function(X)))
+    tell(
+        "D1",
+        "hinge loss: SVC with C = 1 / (2 lambda)",
+        gap(hinge.decision_function(X), machine.decision_function(X)),
+    )
 
     grid = random.uniform(-1, 2, (200, 2))
     narrow = KernelRidgeClassifier(1e-9, kernel=Gaussian(100.0)).fit(X, signs).predict(grid)
     nearest = KernelNeighborsClassifier(1).fit(X, signs).predict(grid)
     tell(
-        "D7", "large gamma is the nearest neighbour, at 200 points", bool((narrow == nearest).all())
+        "D7",
+        "gamma = 100: the class of the nearest neighbour, at 200 points",
+        bool((narrow == nearest).all()),
     )
 
 
 def objects():
-    """B4 to B7: strings, graphs, trees, images; each value can be counted on the fingers."""
+    """B4 to B7: strings, graphs, trees, images; each value can be counted by hand."""
     tell("B4", "abab and baba share the pairs ab and ba: 2 * 1 + 1 * 2", Spectrum(2).pair(*ABAB))
     tell("B4", "ab, ab: substrings a, b at 1/2 and ab at 1/4", Substring(0.5).pair("ab", "ab"))
     tell("B4", "cat, car: ca in both, 2 letters each, (1/2)^4", Subsequence(2, 0.5).pair(*CATS))
@@ -303,13 +321,17 @@ def objects():
     )
     aba = Graph(3, [(0, 1), (1, 2)], node_labels=["a", "b", "a"])
     aab = Graph(3, [(0, 1), (1, 2), (0, 2)], node_labels=["a", "a", "b"])
-    tell("B5", "path aba and triangle aab, labels of one round", WeisfeilerLehman(1).pair(aba, aab))
+    tell(
+        "B5",
+        "path aba and triangle aab: equal labels, after one round too",
+        WeisfeilerLehman(1).pair(aba, aab),
+    )
     tell("B5", "their shortest paths with the labels of their ends", ShortestPath().pair(aba, aab))
     ring = Graph(5, [(i, (i + 1) % 5) for i in range(5)])
     tell("B5", "a ring of five has five paths of three nodes: 5 * 5", Graphlet(3).pair(ring, ring))
     tell(
         "B5",
-        "walks of a path, and of a path whose labels must agree",
+        "a path and itself: walks, and walks whose labels agree",
         [round(RandomWalk(0.1).pair(g, g), 4) for g in (path, aba)],
     )
     ab, ac = (Tree.parse(f"(S (A a) (B {leaf}))") for leaf in "bc")

@@ -1,4 +1,4 @@
-"""A linear classifier where it is fine, with outliers, and where it is hopeless; then a kernel.
+"""A linear classifier on easy data, with outliers, and where it must fail; then a kernel.
 
     python examples/linear_and_kernel.py [folder]
 
@@ -37,10 +37,10 @@ def main():
     random = np.random.default_rng(6)
     clouds, strays, circle = two_clouds(random), two_clouds(random, outliers=6), ring(random)
     cases = [
-        ("linear, fine", Linear(), clouds),
-        ("linear, with outliers", Linear(), strays),
-        ("linear, hopeless", Linear(), circle),
-        ("the Gaussian kernel's answer", Gaussian(0.3), circle),
+        ("linear: the clouds are separable", Linear(), clouds),
+        ("linear: a few outliers", Linear(), strays),
+        ("linear: no line separates a ring", Linear(), circle),
+        ("Gaussian kernel: the same points", Gaussian(0.3), circle),
     ]
     x1, x2, grid = plane(RANGE, RANGE)
     with plt.rc_context(STYLE):
@@ -52,8 +52,9 @@ def main():
             draw_points(axes, X, y, size=26)
             axes.scatter(*X[wrong].T, s=80, facecolor="none", edgecolor=INK, linewidth=1)
             axes.set(xlim=RANGE, ylim=RANGE, aspect="equal")
-            axes.set_title(f"{title}\n{wrong.sum()} of {len(y)} wrong")
-            print(f"{title:28} {wrong.sum():3} of {len(y)} points on the wrong side")
+            axes.set_title(f"{title}\n{wrong.sum()} of {len(y)} misclassified (circled)")
+            axes.label_outer()
+            print(f"{title:34} {wrong.sum():3} of {len(y)} points misclassified")
         path = output_folder() / "linear_and_kernel.png"
         figure.savefig(path)
     print(f"The picture is in {path}.")

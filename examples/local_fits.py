@@ -28,25 +28,25 @@ def hills(X):
 
 
 def draw_line(axes):
-    """Draw every a_i k(x_i, x), their sum, and how sure it is; return the largest deviation."""
+    """Draw every a_i k(x_i, x), their sum and a band; return how far the sum is from predict."""
     random = np.random.default_rng(5)
     x = np.concatenate([np.linspace(-3, 0.4, 9), np.linspace(1.8, 3, 4)])[:, None]
     y = wave(x[:, 0]) + random.normal(0, NOISE, len(x))
     model = KernelRidge(NOISE**2, kernel=Gaussian(sigma=0.5)).fit(x, y)
 
     grid = np.linspace(-3.6, 3.6, 400)[:, None]
-    local = model.kernel_(grid, x) * model.dual_coef_  # one column a point
+    local = model.kernel_(grid, x) * model.dual_coef_  # one column per point
     mean, deviation = model.predict(grid, return_std=True)
 
     low, high = mean - 2 * deviation, mean + 2 * deviation
-    axes.fill_between(grid[:, 0], low, high, color=TINTS[0], label="± 2 standard deviations")
+    axes.fill_between(grid[:, 0], low, high, color=TINTS[0], label="f(x) ± 2 sd")
     axes.plot(grid, local, color=ORANGE, linewidth=0.7, alpha=0.8)
     axes.plot([], [], color=ORANGE, linewidth=0.7, label=r"each $a_i\,k(x_i, x)$")
     axes.plot(grid, mean, color=BLUE, linewidth=2.5, label="their sum, f(x)")
-    axes.plot(grid, wave(grid), color=GREY, linewidth=1, linestyle="--", label="the truth")
-    axes.scatter(x, y, color=INK, s=20, zorder=3)
-    axes.set(title="A sum of local fits", xlabel="x", xlim=(-3.6, 3.6))
-    axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
+    axes.plot(grid, wave(grid), color=GREY, linewidth=1, linestyle="--", label="true function")
+    axes.scatter(x, y, color=INK, s=20, zorder=3, label="training points")
+    axes.set(title="A sum of local fits", xlabel="x", ylabel="y", xlim=(-3.6, 3.6))
+    axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3)
     return np.abs(local.sum(axis=1) - mean).max()
 
 
@@ -72,9 +72,9 @@ def draw_surface(axes):
     )
     axes.scatter(*X.T, y, color=INK, s=7, depthshade=False)
     axes.view_init(32, -60)
-    axes.set_box_aspect((1, 1, 0.55), zoom=1.3)
+    axes.set_box_aspect((1, 1, 0.55), zoom=1.1)
     axes.set(title="A surface learned from 150 points", xticks=[-2, 0, 2], yticks=[-2, 0, 2])
-    axes.set(xlabel="x₁", ylabel="x₂", zticks=[-0.5, 0, 0.5, 1])
+    axes.set(xlabel="x₁", ylabel="x₂", zlabel="f(x)", zticks=[-0.5, 0, 0.5, 1])
     return model, np.sqrt(np.mean((height - hills(grid)) ** 2))
 
 
@@ -88,7 +88,7 @@ def main():
     print(f"The local fits add up to the prediction, within {gap:.0e}.")
     print(
         f"The surface: leave-one-out picks {model.kernel_}, alpha {model.alpha_:.2g}; on a grid "
-        f"it is off the truth by {error:.3f} (root mean square); the noise was 0.05."
+        f"its root mean square error is {error:.3f}; the noise has the deviation 0.05."
     )
     print(f"The picture is in {path}.")
 

@@ -2,8 +2,9 @@
 
     python examples/margin.py [folder]
 
-Lecture E, support vector machines (item E4). A point has a = 0 beyond the margin, 0 < a < C on it
-and a = C where it falls short of it by its slack. Writes margin.png into the folder.
+Lecture E, support vector machines (item E4). A point has a = 0 if it lies outside the margin,
+0 < a < C if it lies on the margin, and a = C if it lies inside the margin or on the wrong side; its
+slack says how far. Writes margin.png into the folder.
 """
 
 import matplotlib.pyplot as plt
@@ -38,7 +39,7 @@ def states(model, C, n):
 
 
 def draw_slack(axes, model, X, y, slack):
-    """Draw from each point with slack to its own margin, along w, which only a plane has."""
+    """Draw a line from each point with slack to the margin of its class (linear kernel only)."""
     w = model.dual_coef_[0] @ X[model.support_]
     for x, label, length in zip(X, y, slack, strict=True):
         if length > 1e-6:
@@ -58,8 +59,9 @@ def draw(axes, title, C, kernel, X, y, x1, x2, grid):
     axes.scatter(*X[free].T, s=95, facecolor="none", edgecolor=INK, linewidth=1.5)
     axes.scatter(*X[bound].T, s=85, marker="s", facecolor="none", edgecolor=GREY, linewidth=1.1)
     axes.set(xlim=RANGE, ylim=RANGE, aspect="equal")
+    axes.label_outer()
     axes.set_title(
-        f"{title}\nmargin {model.certificate_.margin:.2f}, slack {slack.sum():.1f} in all"
+        f"{title}\nmargin {model.certificate_.margin:.2f}, total slack {slack.sum():.1f}"
     )
 
     assert (score[a == 0] >= 1 - 1e-6).all()
@@ -67,20 +69,20 @@ def draw(axes, title, C, kernel, X, y, x1, x2, grid):
     assert (score[bound] <= 1 + 1e-6).all()
     found = model.certificate_
     print(
-        f"{title:28} {(a == 0).sum():2} with a = 0, {free.sum():2} on the margin, {bound.sum():2} "
-        f"at the bound; violation {found.violation:.0e}, duality gap {found.gap:.0e}"
+        f"{title:28} {(a == 0).sum():2} with a = 0, {free.sum():2} with 0 < a < C, {bound.sum():2} "
+        f"with a = C; violation {found.violation:.0e}, duality gap {found.gap:.0e}"
     )
 
 
 def explain(figure):
-    """Say what lines and marks mean, once for all panels."""
+    """Add one legend for all panels."""
     ring = {"linestyle": "none", "markerfacecolor": "none", "markersize": 9}
     marks = [
         Line2D([], [], color=INK, linewidth=1.6, label="f(x) = 0"),
-        Line2D([], [], color=GREY, linewidth=1, linestyle="--", label="f(x) = ±1, the margin"),
+        Line2D([], [], color=GREY, linewidth=1, linestyle="--", label="f(x) = ±1 (margin)"),
         Line2D([], [], marker="o", markeredgecolor=INK, **ring, label="0 < a < C, on the margin"),
-        Line2D([], [], marker="s", markeredgecolor=GREY, **ring, label="a = C, short of it"),
-        Line2D([], [], color=INK, linewidth=0.9, label="by its slack"),
+        Line2D([], [], marker="s", markeredgecolor=GREY, **ring, label="a = C, y f(x) ≤ 1"),
+        Line2D([], [], color=INK, linewidth=0.9, label="slack"),
     ]
     figure.legend(handles=marks, frameon=False, loc="outside lower center", ncols=5)
 
@@ -94,7 +96,7 @@ def main():
     ]
     x1, x2, grid = plane(RANGE, RANGE)
     with plt.rc_context(STYLE):
-        figure, panels = plt.subplots(1, 3, figsize=(12, 5.05))
+        figure, panels = plt.subplots(1, 3, figsize=(12, 5.0))
         for axes, case in zip(panels, cases, strict=True):
             draw(axes, *case, x1, x2, grid)
         explain(figure)

@@ -3,7 +3,7 @@
     python examples/mnist_full_kernel.py [folder [rows]]
 
 Uses the idx files in $MERCER_DATA/mnist if that variable is set, all 60,000 rows or as many as
-given (the whole takes a while, and some 8 GB of memory); otherwise the small digits that come with
+given (all of them take minutes and about 8 GB of memory); otherwise the small digits that come with
 scikit-learn. Writes mnist_full_kernel.png into the folder.
 """
 
@@ -35,7 +35,7 @@ def read_idx(path):
 
 
 def digits():
-    """Return a name, a gamma, the training rows and labels, and those to test on."""
+    """Return a name, a gamma, the training rows and labels, and the test rows and labels."""
     data = os.environ.get("MERCER_DATA")
     if not data:
         images, labels = load_digits(return_X_y=True)
@@ -52,12 +52,12 @@ def digits():
 
 
 def draw_digits(panels, rows, truth, guess, chances):
-    """Draw images with what the model says, and how sure it is."""
+    """Draw images with the predicted class and its probability."""
     side = int(rows.shape[1] ** 0.5)
     for axes, row, label, said, chance in zip(panels, rows, truth, guess, chances, strict=False):
         axes.imshow(row.reshape(side, side), cmap="gray_r")
         right = said == label
-        text = f"{said}: {chance:.0%}" + ("" if right else f"\nis {label}")
+        text = f"{said}: {chance:.0%}" + ("" if right else f"\ntruth {label}")
         axes.set_title(text, fontsize=9, color=BLUE if right else ORANGE)
     for axes in panels:
         axes.axis("off")
@@ -76,7 +76,7 @@ def size(count):
 
 
 def summary(name, model, n, accuracy):
-    """Return the certificate and what it cost as lines of text."""
+    """Return the certificate as lines of text."""
     found = model.certificate_
     return [
         f"{name}, {n:,} rows, {accuracy:.2%} of new digits right",
@@ -117,7 +117,10 @@ def main():
         panels = top.subplots(2, SHOWN)
         for row, chosen in zip(panels, (np.arange(SHOWN), worst), strict=True):
             draw_digits(row, X_new[chosen], y_new[chosen], guess[chosen], sure[chosen])
-        top.suptitle("new digits, and below the worst mistakes: those it is surest of", fontsize=11)
+        top.suptitle(
+            "new digits, predicted class and its probability; below: the most confident errors",
+            fontsize=11,
+        )
         left, right = bottom.subplots(1, 2, width_ratios=[1, 1.3])
         draw_residuals(left, residuals)
         right.axis("off")

@@ -4,8 +4,8 @@
 
 Lecture B, items B10 and B11: both need distances only, and ||phi(x) - phi(y)||² is
 k(x, x) - 2 k(x, y) + k(y, y). With a radial kernel the nearest points are those of ordinary
-distance; with (x.y)² a point and its opposite are one. A mean in H has a curved border here. Writes
-neighbors_and_prototypes.png into the folder.
+distance; with (x.y)² a point and its opposite have distance 0. With both kernels the border between
+the class means is curved. Writes neighbors_and_prototypes.png into the folder.
 """
 
 import matplotlib.pyplot as plt
@@ -17,14 +17,14 @@ from mercer.kernels import Gaussian, Linear, Polynomial
 
 RANGE = (-3.1, 3.1)
 KERNELS = {
-    "k = x·y, ordinary distance": Linear(),
+    "k = x·y": Linear(),
     "Gaussian kernel": Gaussian(sigma=1.0),
     "k = (x·y)²": Polynomial(2, gamma=1.0, coef0=0.0),
 }
 
 
 def wedges(random, n):
-    """Return points whose class is that of their direction, the same for opposite ones."""
+    """Return points with a class that depends on their direction; opposite points have the same."""
     X = random.uniform(-3, 3, (n, 2))
     return X, np.where(np.cos(2 * np.arctan2(X[:, 1], X[:, 0]) - 0.9) > 0, 1, -1)
 
@@ -50,7 +50,6 @@ def main():
     with plt.rc_context(STYLE):
         figure, panels = plt.subplots(2, 3, figsize=(11, 7.7))
         for row, (name, model) in zip(panels, models.items(), strict=True):
-            row[0].set_ylabel(name)
             for axes, (about, kernel) in zip(row, KERNELS.items(), strict=True):
                 model.set_params(kernel=kernel).fit(X, y)
                 drawn[name, about] = scores(model, grid)
@@ -58,8 +57,9 @@ def main():
                 draw_points(axes, X, y, size=30)
                 right = model.score(test, truth)
                 axes.set(xlim=RANGE, ylim=RANGE, aspect="equal")
-                axes.set_title(f"{about}\n{right:.0%} of new points right")
-                print(f"{name:22} {about:28} {right:.1%} of new points right")
+                axes.label_outer()
+                axes.set_title(f"{name}, {about}\n{right:.0%} of new points right")
+                print(f"{name:22} {about:16} {right:.1%} of new points right")
         path = output_folder() / "neighbors_and_prototypes.png"
         figure.savefig(path)
 

@@ -68,7 +68,7 @@ def listed(groups, separator):
 
 
 def baskets():
-    """Return sets of what was bought, and for which meal."""
+    """Return sets of ingredients, and the meal that each is for."""
     items, classes = listed(BASKETS, ";")
     return [set(text.split()) for text in items], classes
 
@@ -79,7 +79,7 @@ def questions():
 
 
 def sentences(n_each=16, seed=2):
-    """Return parsed sentences about the same things, and how they are built."""
+    """Return parsed sentences, and their forms: active, passive or question."""
     random = np.random.default_rng(seed)
 
     def noun():
@@ -101,9 +101,9 @@ def sentences(n_each=16, seed=2):
 
 
 def read_smiles(text):
-    """Return a molecule as a graph of atoms; a double bond has another label than a single one."""
+    """Return a molecule as a graph of atoms, with bonds labelled as single or double."""
     atoms, edges, bonds, last, branches, open_rings, bond = [], [], [], None, [], {}, "-"
-    text = text.replace("Cl", "L")  # one letter an atom
+    text = text.replace("Cl", "L")  # one letter per atom
     for sign in text:
         if sign.isalpha():
             atoms.append("Cl" if sign == "L" else sign)

@@ -32,7 +32,7 @@ def ring(axes, points, **look):
 
 
 def draw_result(axes, model, X, y, x1, x2, grid):
-    """Draw the boundary at the end, the mistakes ringed and numbered in their order."""
+    """Draw the final boundary; the mistakes are circled, and numbered in their order."""
     draw_sides(axes, x1, x2, model.decision_function(grid), margin=False)
     draw_points(axes, X, y, size=42)
     ring(axes, X[model.mistakes_], s=190, linewidth=1.8)
@@ -43,7 +43,7 @@ def draw_result(axes, model, X, y, x1, x2, grid):
 
 
 def draw_step(axes, count, model, X, y, x1, x2, grid):
-    """Draw f after so many mistakes, each of which added y [k(x, .) + 1]; those points alone."""
+    """Draw f after so many mistakes, each of which added y [k(x, .) + 1]."""
     made = model.mistakes_[:count]
     draw_sides(axes, x1, x2, y[made] @ (KERNEL(X[made], grid) + 1), margin=False)
     axes.scatter(*X.T, s=5, color=GREY, linewidth=0)
@@ -51,6 +51,7 @@ def draw_step(axes, count, model, X, y, x1, x2, grid):
     ring(axes, X[made[-1:]], s=120, linewidth=1.5)
     axes.set(xlim=X_RANGE, ylim=Y_RANGE, aspect="equal")
     axes.set_title(f"after mistake {count}", fontsize=10)
+    axes.label_outer()
 
 
 def main():

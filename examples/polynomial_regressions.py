@@ -1,4 +1,4 @@
-"""Polynomials of four orders through data from a line; cross-validation picks the line.
+"""Polynomials of four orders fitted to data from a line; cross-validation picks the line.
 
     python examples/polynomial_regressions.py [folder]
 
@@ -15,7 +15,7 @@ from mercer.kernels import Polynomial
 ORDERS = [1, 3, 5, 7]
 KERNELS = [Polynomial(order) for order in ORDERS]  # (x y + 1)**order
 ALPHAS = np.logspace(-5, 1, 19)
-LITTLE = 1e-4  # the alpha of the curves: so small that they follow the noise
+LITTLE = 1e-4  # alpha of the curves, so small that they follow the noise
 DRAWS = 50
 
 
@@ -31,16 +31,20 @@ def name(order):
 
 
 def draw_fit(axes, order, x, y):
-    """Draw the polynomial of one order, and say how wrong it is about points left out."""
+    """Draw the polynomial of one order; its title has the leave-one-out error."""
     model = KernelRidge(LITTLE, kernel=Polynomial(order)).fit(x, y)
     judged = KernelRidgeCV([LITTLE], kernel=Polynomial(order)).fit(x, y)
     error = judged.cv_results_["mean_squared_error"][0]
     grid = np.linspace(-1.1, 1.1, 300)[:, None]
-    axes.plot(grid, 0.3 + 0.9 * grid, color=GREY, linewidth=1, linestyle="--", label="the truth")
+    axes.plot(grid, 0.3 + 0.9 * grid, color=GREY, linewidth=1, linestyle="--", label="true line")
     axes.plot(grid, model.predict(grid), color=BLUE, linewidth=2, label=f"fit, alpha {LITTLE:g}")
     axes.scatter(x, y, color=INK, s=18, zorder=3)
     axes.set(
-        title=f"{name(order)}, left-out error {error:.2g}", ylim=(-1.6, 2.2), xticks=[-1, 0, 1]
+        title=f"{name(order)}: leave-one-out error {error:.2g}",
+        ylim=(-1.6, 2.2),
+        xticks=[-1, 0, 1],
+        xlabel="x",
+        ylabel="y",
     )
 
 
@@ -56,7 +60,8 @@ def draw_choice(axes, search):
     axes.annotate(
         "chosen", (search.alpha_, best), (0, -14), textcoords="offset points", ha="center", va="top"
     )
-    axes.set(title="mean squared error of points left out", xlabel="alpha", ylim=(0.05, 5))
+    axes.set(title="choice of order and alpha", xlabel="alpha", ylim=(0.05, 5))
+    axes.set_ylabel("leave-one-out mean squared error")
     axes.legend(frameon=False)
 
 
@@ -68,6 +73,7 @@ def main():
         panels = figure.subplot_mosaic("ABE\nCDE", width_ratios=[1, 1, 1.3])
         for letter, order in zip("ABCD", ORDERS, strict=True):
             draw_fit(panels[letter], order, x, y)
+            panels[letter].label_outer()
         panels["A"].legend(frameon=False, loc="upper left", fontsize=9)
         draw_choice(panels["E"], search)
         path = output_folder() / "polynomial_regressions.png"
@@ -79,7 +85,7 @@ def main():
         KernelRidgeCV(ALPHAS, kernel=KERNELS).fit(*line_with_noise(s)).kernel_ for s in range(DRAWS)
     ]
     shares = ", ".join(f"{name(k.degree)} {picks.count(k) / DRAWS:.0%}" for k in KERNELS)
-    print(f"Twelve points are few. Of {DRAWS} draws of the noise it picks: {shares}.")
+    print(f"With only 12 points the choice varies. Over {DRAWS} draws of the noise: {shares}.")
     print(f"The picture is in {path}.")
 
 

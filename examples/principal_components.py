@@ -4,7 +4,7 @@
 
 Lecture B, when to use kernels (item B12): where data lie near a plane, PCA finds it; where they
 lie near a curved surface, PCA flattens it and kernel PCA does not. Noisy points are projected on
-the components and taken back by `inverse_transform`. Writes principal_components.png into the
+the components and reconstructed by `inverse_transform`. Writes principal_components.png into the
 folder.
 """
 
@@ -29,13 +29,13 @@ def plane(u, v):
 
 
 def sheet(u, v):
-    """Return points of a sheet that is rolled to two thirds of a tube."""
+    """Return points of a sheet that is rolled to about two thirds of a tube."""
     angle = 2.2 * u
     return np.column_stack([np.cos(angle), 1.3 * v, np.sin(angle)])
 
 
 def from_line(X):
-    """Return how far points are from the line; so do the next two for the plane and the tube."""
+    """Return the distances of points from the line."""
     along = np.array([1.2, 0.8, 0.5]) / np.linalg.norm([1.2, 0.8, 0.5])
     return np.linalg.norm(X - np.outer(X @ along, along), axis=1)
 
@@ -50,38 +50,42 @@ def from_tube(X):
 
 
 def typical(distances):
-    """Return the root of the mean square."""
+    """Return the root mean square."""
     return np.sqrt((distances**2).mean())
 
 
-# Name, surface, distance from it, components of PCA and of kernel PCA, whence it is seen.
+# Name, surface, distance from it, components of PCA and of kernel PCA, view.
 CASES = [
     ("a line", line, from_line, 1, 2, (22, -62)),
-    ("a plane", plane, from_plane, 2, 5, (17, 12)),
-    ("a curved surface", sheet, from_tube, 2, 12, (14, -80)),
+    ("a plane", plane, from_plane, 2, 5, (14, -28)),
+    ("a curved surface", sheet, from_tube, 2, 12, (18, -72)),
 ]
 
 
 def draw(axes, surface, X, back, position, view):
-    """Draw the surface, the noisy points in grey, and where they are taken."""
-    axes.set_axis_off()
+    """Draw the surface, the noisy points in grey, and their reconstructions."""
     if surface is line:
         axes.plot(*surface(np.array([-1, 1]), None).T, color=GREY, linewidth=1)
     else:
         u, v = np.meshgrid(np.linspace(-1, 1, 40), GRID)
         x, y, z = (a.reshape(u.shape) for a in surface(u.ravel(), v.ravel()).T)
-        axes.plot_wireframe(x, y, z, color="#CCCCCC", linewidth=0.5, rstride=1, cstride=3)
+        axes.plot_wireframe(x, y, z, color="#AAAAAA", linewidth=0.5, rstride=1, cstride=3)
     axes.scatter(*X.T, s=4, color="#BBBBBB", depthshade=False)
     axes.scatter(*back.T, s=14, c=position, cmap="viridis", depthshade=False, edgecolor="none")
-    axes.set(xlim=(-1.3, 1.3), ylim=(-1.3, 1.3), zlim=(-1.1, 1.1))
-    axes.set_box_aspect((1, 1, 0.85), zoom=1.25)
+    axes.set(xlim=(-1.4, 1.4), ylim=(-1.4, 1.4), zlim=(-1.2, 1.2))
+    axes.set(xlabel="x₁", ylabel="x₂", zlabel="x₃")
+    axes.set(xticks=[-1, 0, 1], yticks=[-1, 0, 1], zticks=[-1, 0, 1])
+    axes.tick_params(pad=0, labelsize=9)
+    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+        axis.labelpad = -2
+    axes.set_box_aspect((1, 1, 0.85), zoom=0.98)
     axes.view_init(*view)
 
 
 def main():
     random = np.random.default_rng(7)
     with plt.rc_context(STYLE):
-        shape = {"figsize": (12, 7.4), "subplot_kw": {"projection": "3d"}}
+        shape = {"figsize": (13, 8.6), "subplot_kw": {"projection": "3d"}}
         figure, panels = plt.subplots(2, 3, **shape)
         for case, column in zip(CASES, panels.T, strict=True):
             name, surface, distance, flat, curved, view = case
@@ -96,15 +100,15 @@ def main():
                 draw(axes, surface, X, back, u, view)
                 noun = "component" if count == 1 else "components"
                 title = f"near {name}: {way}, {count} {noun}"
-                axes.set_title(f"{title}\n{left[-1]:.2f} from it", y=0.98)
+                axes.set_title(f"{title}\nRMS distance to it {left[-1]:.2f}")
             print(
-                f"near {name:16} {typical(distance(X)):.3f} from it with noise, {left[0]:.3f} "
+                f"near {name:16} RMS distance {typical(distance(X)):.3f} with noise, {left[0]:.3f} "
                 f"after PCA, {left[1]:.3f} after kernel PCA"
             )
             assert left[1] < typical(distance(X))
         assert left[1] < left[0] / 3  # on the curved surface
         figure.supxlabel(
-            "grey: noisy points; coloured: where their components take them back to", fontsize=11
+            "grey: noisy points; coloured: their reconstructions from the components", fontsize=11
         )
         path = output_folder() / "principal_components.png"
         figure.savefig(path)

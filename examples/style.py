@@ -22,23 +22,24 @@ STYLE = {
 
 
 def output_folder():
-    """Return the folder given on the command line, made if it is not there."""
+    """Return the folder given on the command line; create it if it does not exist."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "demo-output")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def draw_points(axes, X, y, size=22):
-    """Draw the points of two classes, -1 and 1, and no ticks."""
+    """Draw points of the plane in two classes, -1 and 1."""
     for label, colour, marker in ((-1, BLUE, "o"), (1, ORANGE, "^")):
         axes.scatter(
             *X[y == label].T, s=size, c=colour, marker=marker, edgecolor="white", linewidth=0.5
         )
-    axes.set(xticks=[], yticks=[])
+    axes.set(xlabel="x₁", ylabel="x₂")
+    axes.locator_params(nbins=5)
 
 
 def plane(x_range, y_range, steps=240):
-    """Return the coordinates of a grid, as pictures want them and as rows of points."""
+    """Return a grid of points: its two coordinates as matrices, and the points as rows."""
     x1, x2 = np.meshgrid(np.linspace(*x_range, steps), np.linspace(*y_range, steps))
     return x1, x2, np.column_stack([x1.ravel(), x2.ravel()])
 
