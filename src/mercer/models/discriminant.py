@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Trans
 from .. import checks
 from ..checks import Array, InputError, sentence
 from ..inputs import Input
+from .records import recorded
 from .ridge import RidgeCertificate, RidgeEstimator
 from .ridge_fit import Fitted
 
@@ -105,6 +106,7 @@ class KernelFisherDiscriminant(
         self.random_state = random_state
         self.verbose = verbose
 
+    @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the directions and the class means along them."""
         who = type(self).__name__

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -17,9 +16,10 @@ from ..checks import Array, InputError, KernelError, MemoryLimitError, bytes_tex
 from ..grams import Gram, Prepared, limit_in_bytes, limited_threads, partial_cholesky, prepare
 from ..grams.pivots import AT_ONCE
 from ..kernels import Precomputed
-from ..monitor import Monitor, Stopped, to_stderr
+from ..monitor import Monitor, Stopped, to_stderr, warn
 from ..solvers.kmeans import Clusters, Factor, KernelMeans
 from .base import Certificate, KernelEstimator
+from .records import recorded
 
 RANK = 1000  # columns of K that stand for all of it where it does not fit
 EXACT = 20_000  # points up to which a pass over K, computed anew, takes seconds
@@ -294,6 +294,7 @@ class KernelKMeans(
         self._find(X, sample_weight)
         return self
 
+    @recorded
     def _find(self, X: Any, sample_weight: Any) -> Found:
         start = time.monotonic()
         who = type(self).__name__
@@ -353,7 +354,7 @@ class KernelKMeans(
                 f"{clusters.status} after {clusters.iterations} steps",
                 ADVICE[clusters.status],
             )
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+            warn(text, ConvergenceWarning)
 
     @property
     def _n_features_out(self) -> int:

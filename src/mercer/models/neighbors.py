@@ -15,6 +15,7 @@ from ..grams import limited_threads
 from ..inputs import Input
 from .base import Certificate, KernelEstimator
 from .nearest import Nearest, self_similarity
+from .records import recorded
 
 
 class _KernelNeighbors(KernelEstimator):
@@ -142,6 +143,7 @@ class KernelNeighborsClassifier(ClassifierMixin, _KernelNeighbors):  # type: ign
     Shawe-Taylor, Cristianini, "Kernel Methods for Pattern Analysis" (2004), section 5.1.
     """
 
+    @recorded
     def fit(self, X: Any, y: Any) -> Self:
         """Keep the points and their classes."""
         start = time.perf_counter()
@@ -190,6 +192,7 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KernelNeighbor
     Stone, "Consistent nonparametric regression" (1977).
     """
 
+    @recorded
     def fit(self, X: Any, y: Any) -> Self:
         """Keep the points and their targets, one number or one row a point."""
         start = time.perf_counter()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from .. import checks
 from ..checks import Array, sentence
 from ..grams import limited_threads
-from ..monitor import Monitor, to_stderr
+from ..monitor import Monitor, to_stderr, warn
 from ..solvers import Spectrum
 from .base import Certificate, KernelEstimator
 from .pca_fit import PcaFit, Settings
 from .preimage import PreImages, check_computable, checked_components, learn, rows_of
+from .records import recorded
 
 SOLVERS = ("auto", "dense", "krylov")
 PASSES = 200
@@ -141,6 +141,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         scores = self._fit(X, sample_weight)
         return self.transform(X) if scores is None else scores
 
+    @recorded
     def _fit(self, X: Any, sample_weight: Any) -> Array | None:
         """Fit, and return the components of the points; None where some have no weight."""
         start, who = time.monotonic(), type(self).__name__
@@ -231,7 +232,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             must = f"the residual of every component must reach tol = {tol:g}"
             got = f"{residual:.2g} ({found.status}, {found.iterations} passes)"
             text = sentence(type(self).__name__, must, got, ADVICE[found.status])
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+            warn(text, ConvergenceWarning)
 
     # --- new points -----------------------------------------------------------------------------
 
@@ -300,18 +301,17 @@ def _tell(who: str, found: Spectrum, keeps_zeros: bool) -> None:
         return
     wanted, rank = len(found.values), int((found.values > found.zero).sum())
     if found.lowest < -max(NEGATIVE * float(found.values.max()), found.zero):
-        warnings.warn(
+        warn(
             f"{who}: the kernel matrix is not positive semi-definite, the centred one has an "
             f"eigenvalue of at most {found.lowest:.3g}: components of positive eigenvalues show "
             "only part of what there is. mercer.repair(K) returns the nearest matrix that is.",
             UserWarning,
-            stacklevel=4,
         )
     if rank == 0:
         must, got = "points must differ under the kernel", "points with one image for all"
         advice = "There are no components, so all scores are 0."
-        warnings.warn(sentence(who, must, got, advice), UserWarning, stacklevel=4)
+        warn(sentence(who, must, got, advice), UserWarning)
     elif rank < wanted and keeps_zeros:
         must = f"n_components must be at most the rank of the centred kernel matrix, {rank}"
         advice = "The others are 0; remove_zero_eig=True leaves them out."
-        warnings.warn(sentence(who, must, wanted, advice), UserWarning, stacklevel=4)
+        warn(sentence(who, must, wanted, advice), UserWarning)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -16,10 +15,11 @@ from ..checks import Array, InputError, sentence
 from ..grams import Prepared, limited_threads
 from ..inputs import Input
 from ..kernels import Kernel
-from ..monitor import Monitor, to_stderr
+from ..monitor import Monitor, to_stderr, warn
 from ..solvers import RidgeProblem
 from .base import Certificate, FunctionEstimator
 from .posterior import Posterior
+from .records import recorded
 from .ridge_fit import SOLVERS, Fitted, RidgeFit
 from .spaces import Settings, settings_of
 
@@ -158,7 +158,7 @@ class RidgeEstimator(FunctionEstimator):
             must = f"the relative residual must reach tol = {tol:g}"
             got = f"{found.residual:.2g} ({found.status}, {found.iterations} iterations)"
             text = sentence(type(self).__name__, must, got, found.advice)
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+            warn(text, ConvergenceWarning)
 
 
 class NumberRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ignore[misc]
@@ -259,6 +259,7 @@ class KernelRidge(NumberRidge):
         self.random_state = random_state
         self.verbose = verbose
 
+    @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the function; zero weights leave points out."""
         points = self._check_fit(X)

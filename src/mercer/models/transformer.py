@@ -11,6 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from ..checks import Array, MemoryLimitError, bytes_text
 from ..grams import Gram, limit_in_bytes
 from .base import Certificate, KernelEstimator
+from .records import recorded
 
 
 class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):  # type: ignore[misc]
@@ -44,6 +45,7 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
         self.center = center
         self.memory_limit = memory_limit
 
+    @recorded
     def fit(self, X: Any, y: Any = None) -> Self:
         """Keep the points, and the means if they are to be taken off."""
         start = time.perf_counter()
