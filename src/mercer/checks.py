@@ -299,11 +299,11 @@ def floats(
     return result
 
 
-def dates_advice(name: str) -> str:
-    """Return how to make numbers of dates."""
+def dates_advice(column: str) -> str:
+    """Return how to make numbers of dates; column: where they are, as a user would write it."""
     return (
-        f"Turn dates into numbers first, such as the seconds since the first one: "
-        f"({name} - {name}.min()).dt.total_seconds()."
+        "Turn dates into numbers first, such as seconds: (t - t.min()).dt.total_seconds() with "
+        f"t = {column}."
     )
 
 

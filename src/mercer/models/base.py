@@ -196,6 +196,16 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
             K = self._prepared.gram(points, memory_limit=self.memory_limit, store=False)
         return K
 
+    def _in_precision(self, values: Array, points: Input) -> Array:
+        """Return numbers in single precision where all points are, as scikit-learn does.
+
+        Numbers that are too large for it stay as they are.
+        """
+        fitted, new = self._prepared.view.dtype, getattr(points, "dtype", np.dtype(np.float64))
+        dtype = np.result_type(fitted, new)
+        fits = float(np.abs(values).max(initial=0.0)) <= float(np.finfo(dtype).max)
+        return np.asarray(values, dtype=dtype if fits else np.float64)
+
 
 class FunctionEstimator(KernelEstimator):
     """An estimator of f(x) + b: sums of kernels by `dual_coef_`, or of features by `coef_`."""
@@ -226,10 +236,8 @@ def _check_gram(who: str, K: Array) -> None:
                 f"shape {K.shape}",
             )
         )
-    gap = np.abs(K - K.T)
-    worst = np.unravel_index(int(np.argmax(gap)), gap.shape)
-    if gap[worst] > 1e-5 * max(float(np.abs(K).max()), np.finfo(K.dtype).tiny):
-        i, j = int(worst[0]), int(worst[1])
+    gap, i, j = _worst_pair(K)
+    if gap > 1e-5 * max(_largest(K), float(np.finfo(K.dtype).tiny)):
         raise InputError(
             sentence(
                 who,
@@ -238,3 +246,26 @@ def _check_gram(who: str, K: Array) -> None:
                 "Use (K + K.T) / 2, or mercer.repair(K).",
             )
         )
+
+
+TILE = 256  # rows and columns of K that are compared at a time
+
+
+def _worst_pair(K: Array) -> tuple[float, int, int]:
+    """Return the largest |K_ij - K_ji| and the first pair that has it, tile by tile."""
+    worst = (0.0, 0, 0)
+    starts = range(0, len(K), TILE)
+    for top, left in ((a, b) for a in starts for b in starts if a <= b):
+        above = K[top : top + TILE, left : left + TILE]
+        below = K[left : left + TILE, top : top + TILE]
+        gaps = np.abs(above - below.T)
+        place = int(np.argmax(gaps))
+        if gaps.flat[place] > worst[0]:
+            i, j = np.unravel_index(place, gaps.shape)
+            worst = (float(gaps.flat[place]), top + int(i), left + int(j))
+    return worst
+
+
+def _largest(K: Array) -> float:
+    """Return the largest |K_ij|, without a copy of K."""
+    return float(max(K.max(), -K.min()))

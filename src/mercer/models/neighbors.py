@@ -16,6 +16,7 @@ from ..inputs import Input
 from .base import Certificate, KernelEstimator
 from .nearest import Nearest, self_similarity
 from .records import recorded
+from .targets import is_single
 
 
 class _KernelNeighbors(KernelEstimator):
@@ -197,7 +198,8 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KernelNeighbor
         """Keep the points and their targets, one number or one row a point."""
         start = time.perf_counter()
         points = self._check_fit(X)
-        self._targets, self._flat = self._check_targets(y, len(points))
+        targets, self._flat = self._check_targets(y, len(points))
+        self._targets = targets.astype(np.float32) if is_single(y) else targets
         self._keep_points(points, start)
         return self
 
@@ -206,7 +208,7 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KernelNeighbor
         columns, weights = self._vote(X)
         near = self._targets[columns]
         if weights is None:
-            means = near.mean(axis=1)
+            means = near.mean(axis=1, dtype=np.float64).astype(near.dtype)
         else:
             totals = weights.sum(axis=1)[:, None]
             means = np.einsum("ij,ijc->ic", weights, near) / totals

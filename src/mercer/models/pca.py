@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import checks
 from ..checks import Array, sentence
 from ..grams import limited_threads
+from ..inputs import ROWS, as_input
 from ..monitor import Monitor, to_stderr, warn
 from ..solvers import Spectrum
 from .base import Certificate, KernelEstimator
@@ -163,7 +164,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
                 self._inverse = self._learn(scores, rows, weight)
         self._prepared = prepared
         self._keep(np.arange(len(prepared)))
-        return scores if len(scores) == len(points) else None
+        return self._in_precision(scores, points) if len(scores) == len(points) else None
 
     def _settings(self, n: int) -> Settings:
         who = type(self).__name__
@@ -238,18 +239,20 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     def transform(self, X: Any) -> Array:
         """Return the components of points."""
+        points = self._check_predict(X)
         with limited_threads(self.n_jobs, type(self).__name__):
-            K = self._cross_gram(X)
             a = self._coefficients()
-            return np.asarray(K @ a - self._means @ a)
+            return self._in_precision(self._cross_gram(points) @ a - self._means @ a, points)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse &= not self.fit_inverse_transform
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
     @property
     def _n_features_out(self) -> int:
+        check_is_fitted(self)
         return len(self.eigenvalues_)
 
     # --- and back -------------------------------------------------------------------------------
@@ -263,9 +266,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         """
         check_is_fitted(self)
         who = type(self).__name__
-        Z = checked_components(who, X, len(self.eigenvalues_))
+        given = as_input(X, ROWS, who)
+        Z = checked_components(who, given, len(self.eigenvalues_))
         if self._inverse is not None:
-            return np.asarray(self._inverse.predict(Z))
+            return self._in_precision(self._inverse.predict(Z), given)
         rows = rows_of(who, self._prepared.points)
         check_computable(who, self.kernel_)
         roots = np.ones(len(rows)) if self._roots is None else self._roots
@@ -273,7 +277,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         scores = self.eigenvectors_ * np.sqrt(self.eigenvalues_) / roots[:, None]
         with limited_threads(self.n_jobs, who):
             known = PreImages(self._prepared, rows, mean, self._coefficients(), scores)
-            return known.of(Z)
+            return self._in_precision(known.of(Z), given)
 
     def _learn(self, scores: Array, rows: Array, weight: Array | None) -> Any:
         """Return the regression from components to rows."""

@@ -22,6 +22,7 @@ from .posterior import Posterior
 from .records import recorded
 from .ridge_fit import SOLVERS, Fitted, RidgeFit
 from .spaces import Settings, settings_of
+from .targets import is_single
 
 
 @dataclass(frozen=True)
@@ -165,6 +166,7 @@ class NumberRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ig
     """Predictions of numbers, and how sure they are."""
 
     _flat: bool  # y was a vector
+    _single: bool = False  # y was in single precision
 
     def _flatten(self) -> None:
         """Give attributes the shape that goes with a vector y."""
@@ -179,12 +181,12 @@ class NumberRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ig
         variance alpha / w_i: one number a point, or one an output where alphas differ. It is in the
         units of y only if the kernel is: k(x, x) is the variance of f(x) before any data.
         """
-        values = self._scores(X)
+        points = self._check_predict(X)
+        values = self._scores(points)
+        values = self._in_precision(values, points) if self._single else values
         if not return_std:
             return values
-        return values, self._posterior.deviation(
-            self._check_predict(X), self._prepared, self._settings()
-        )
+        return values, self._posterior.deviation(points, self._prepared, self._settings())
 
 
 class KernelRidge(NumberRidge):
@@ -264,6 +266,7 @@ class KernelRidge(NumberRidge):
         """Find the function; zero weights leave points out."""
         points = self._check_fit(X)
         targets, self._flat = self._check_targets(y, len(points))
+        self._single = is_single(y)
         weight = checks.sample_weight(type(self).__name__, sample_weight, len(points))
         self._solve(points, targets, weight)
         if self._flat:

@@ -32,6 +32,7 @@ from .records import recorded
 from .ridge import NumberRidge, RidgeEstimator
 from .ridge_classifier import LabelledRidge
 from .ridge_fit import RidgeFit
+from .targets import is_single
 
 SEARCH_SHARE = 0.8  # of the time limit; the final fit has what is left of all of it
 AT_ONCE = 8  # kernels whose matrices are computed together
@@ -249,6 +250,7 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
         start = time.monotonic()
         points = self._check_fit(X)
         targets, self._flat = self._check_targets(y, len(points))
+        self._single = is_single(y)
         weight = checks.sample_weight(type(self).__name__, sample_weight, len(points))
         truth = targets[:, 0] if self._flat else targets
 

@@ -12,6 +12,8 @@ from sklearn.utils.validation import column_or_1d
 from .. import checks
 from ..checks import Array, InputError, InputTypeError, sentence
 
+CLASSES = "hold classes, one for each point"
+
 
 def given(who: str, y: Any) -> Any:
     """Return y, dense; refuse None in the words that scikit-learn's tests expect."""
@@ -44,7 +46,7 @@ def is_single(y: Any) -> bool:
 
 def as_labels(who: str, y: Any, n: int) -> Array:
     """Return the class of every point, as given."""
-    labels = checks.array(who, "y", given(who, y))
+    labels = checks.array(who, "y", given(who, y), CLASSES)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = column_or_1d(labels, warn=True)
     if labels.ndim != 1:
@@ -68,7 +70,7 @@ def as_labels(who: str, y: Any, n: int) -> Array:
 
 def as_indicators(who: str, y: Any, n: int) -> Array | None:
     """Return y as a table of 0 and 1, a column for each of several labels; None for classes."""
-    table = checks.array(who, "y", given(who, y))
+    table = checks.array(who, "y", given(who, y), CLASSES)
     if table.ndim != 2 or table.shape[1] < 2 or table.dtype.kind not in "biuf":
         return None
     checks.finite(who, table, what="y")
