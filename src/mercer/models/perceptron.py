@@ -22,6 +22,7 @@ from ..solvers import Perceptron, PerceptronSolution, RowStore
 from ..solvers.perceptron import contradiction
 from ..solvers.walks import Lesson, Votes
 from .base import Certificate, KernelEstimator
+from .parameters import check_parameters
 from .records import recorded
 from .svm_rows import SharedRows
 from .targets import as_labels
@@ -143,6 +144,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
             raise
 
     def _go_on(self, X: Any, y: Any, classes: Any) -> Self:
+        check_parameters(self)
         who, monitor = type(self).__name__, self._monitor()
         if self._kernel().domain == GRAM:
             must = "partial_fit needs the points, since new ones meet former ones"
