@@ -1,5 +1,6 @@
 """Data frames of pandas, polars and arrow: columns by name, categories, missing values."""
 
+import datetime
 import pickle
 
 import numpy as np
@@ -7,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from mercer import SVC
 from mercer.checks import InputError, InputTypeError
 from mercer.inputs import CATEGORIES, FRAME, ROWS, SEQUENCES, Frame, Matrix, Objects, as_input
 from mercer.kernels import Categorical, Gaussian, Linear, Spectrum
@@ -156,8 +158,12 @@ def test_missing_numbers_are_named_by_row_and_column(name):
 @pytest.mark.parametrize("name", [*MISSING, *MISSING_WORDS])
 def test_missing_categories_are_named_by_row_and_column(name):
     frame = (MISSING | MISSING_WORDS)[name]
-    with pytest.raises(InputError, match="got NaN in row 1, column 'b'"):
+    told = r"Categorical: every category must be known; got a missing one in row 1, column 'b' \(1"
+    with pytest.raises(InputError, match=told) as found:
         Categorical(1.0).on(["a", "b"])(frame)
+    fill = '"missing"' if name in MISSING_WORDS else "-1"
+    assert f"with .fillna({fill}) in pandas or .fill_null({fill}) in polars" in str(found.value)
+    assert "SimpleImputer" not in str(found.value)
 
 
 @pytest.mark.parametrize("name", MISSING_WORDS)
@@ -180,7 +186,9 @@ def test_nullable_columns_without_missing_values_are_numbers():
 def test_arrow_missing_values():
     table = arrow({"a": [1, None], "b": ["x", None], "c": [True, None]})
     for kernel, column in ((Gaussian(1.0), "a"), (Categorical(1.0), "b"), (Gaussian(1.0), "c")):
-        with pytest.raises(InputError, match=f"got NaN in row 1, column '{column}'"):
+        with pytest.raises(
+            InputError, match=f"got (NaN|a missing one) in row 1, column '{column}'"
+        ):
             kernel.on([column])(table)
 
 
@@ -199,24 +207,100 @@ def test_an_unknown_column_suggests_the_nearest(make):
 
 
 def test_words_for_a_kernel_of_numbers(make):
-    with pytest.raises(
-        InputTypeError, match="column 'site' must hold numbers; got String"
-    ) as found:
+    with pytest.raises(InputTypeError) as found:
         Gaussian(1.0).on(["age", "site"])(make(COLUMNS))
-    assert "Categorical(1.0).on('site')" in str(found.value)
-    with pytest.raises(InputTypeError, match="column 'dna' must hold numbers"):
+    assert str(found.value) == (
+        "Gaussian: every column must hold numbers; got text in 'site'. Give text a kernel of its "
+        "own: Categorical().on('site') where it is equal or not, Spectrum(3).on('site') where "
+        "parts of it count. This kernel can have the numbers with .on(['age'])."
+    )
+    with pytest.raises(InputTypeError, match="got text in 'dna' and 'site'"):
         Gaussian(1.0)(make(COLUMNS))
 
 
+DAYS = [datetime.datetime(2024, 1, day) for day in (1, 3, 2, 9)]
+OTHERS = {
+    "dates": (DAYS, "(t - t.min()).dt.total_seconds() with t = X['b']"),
+    "durations": ([day - DAYS[0] for day in DAYS], "X['b'].dt.total_seconds()"),
+    "numbers as text": (["1.5", "2", "1e3", "-1"], ".astype(float) in pandas or .cast(float)"),
+    "missing values only": ([None] * 4, "Drop 'b'"),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("library", [pd, pl])
+def test_other_columns_for_a_kernel_of_numbers(library, kind):
+    values, advice = OTHERS[kind]
+    frame = library.DataFrame({"a": AGE, "b": values, "c": SITE})
+    for use in (Gaussian(), Gaussian().on(["a", "b"])):
+        with pytest.raises(InputTypeError) as found:
+            SVC(kernel=use).fit(frame, [0, 1, 0, 1])
+        assert f"got {kind} in 'b'" in str(found.value)
+        assert advice in str(found.value)
+        assert "with .on(['a'])" in str(found.value)
+
+
+def test_dates_become_numbers_as_the_advice_says():
+    t = pd.DataFrame({"b": DAYS})["b"]
+    found = Linear()(pd.DataFrame({"b": (t - t.min()).dt.total_seconds()}))
+    days = np.array([0.0, 2.0, 1.0, 8.0]) * 86400
+    assert np.array_equal(found, np.outer(days, days))
+    t = pl.DataFrame({"b": DAYS})["b"]
+    assert np.array_equal(Linear()(pl.DataFrame({"b": (t - t.min()).dt.total_seconds()})), found)
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_dates_are_categories_and_a_missing_one_is_named(library):
+    differ = np.array([[a != b for b in DAYS] for a in DAYS], dtype=float)
+    assert np.allclose(
+        Categorical(0.5).on("b")(library.DataFrame({"b": DAYS})), np.exp(-differ / 2)
+    )
+    missing = library.DataFrame({"b": [DAYS[0], None, *DAYS[2:]]})
+    with pytest.raises(InputError, match=r"missing one in row 1, column 'b'.*Drop the rows with"):
+        Categorical(0.5).on("b")(missing)
+
+
+def test_missing_categories_of_arrays_are_named():
+    for missing in (None, np.nan, pd.NA, pd.NaT):
+        with pytest.raises(InputError, match="a missing one in row 0, column 1"):
+            Categorical(1.0)([["a", missing], ["b", "c"]])
+
+
+def test_entries_of_arrays_that_are_no_numbers():
+    for entry, advice in (
+        (pd.NA, "SimpleImputer"),
+        (DAYS[0], "Turn dates into numbers"),
+        (1j, "Complex data not supported"),
+        ("a", "choose a kernel made for them"),
+    ):
+        with pytest.raises(InputTypeError, match=advice) as found:
+            Gaussian(1.0)(np.array([[1.0, 2.0], [3.0, entry]], dtype=object))
+        assert "in row 1, column 1" in str(found.value)
+    with pytest.raises(InputTypeError, match="Turn dates into numbers"):
+        Gaussian(1.0)(np.array(DAYS, dtype="M8[s]")[:, None])
+
+
+def test_complex_columns_are_refused():
+    with pytest.raises(InputTypeError, match=r"got complex numbers in 'b'.*not supported"):
+        Gaussian(1.0)(pd.DataFrame({"a": AGE, "b": np.array(AGE) * 1j}))
+
+
 def test_several_columns_for_a_kernel_of_objects(make):
-    with pytest.raises(InputTypeError, match=r'Choose columns with \.on\("column"\)'):
+    with pytest.raises(InputTypeError) as found:
         Spectrum(2)(make(COLUMNS))
+    assert str(found.value).endswith(
+        "Choose a column with .on(...), such as .on('dna'); X has numbers in 'age' and 'dose', "
+        "text in 'dna' and 'site'."
+    )
     with pytest.raises(InputError, match=r"come from one column; got \['dna', 'site'\]"):
         Spectrum(2).on(["dna", "site"])(make(COLUMNS))
     with pytest.raises(
         InputTypeError, match=r"Spectrum column 'age': .* got 30 \(int\) at index 0"
     ):
         Spectrum(2).on("age")(make(COLUMNS))
+    with pytest.raises(InputTypeError) as found:
+        Spectrum(2).on("age")(make(COLUMNS))
+    assert "single" not in str(found.value)  # a column is no single object
 
 
 def test_pandas_columns_named_by_numbers():

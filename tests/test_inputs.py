@@ -309,7 +309,8 @@ def test_what_can_be_gone_through_is_no_collection_yet():
     wide = pd.DataFrame(VALUES)
     told = message(wide, SERIES, error=InputTypeError)
     assert told.endswith("If a row is a series, take X.to_numpy().")
-    assert message(wide, SEQUENCES, error=InputTypeError).endswith('with .on("column").')
+    told = message(wide, SEQUENCES, error=InputTypeError)
+    assert told.endswith("such as .on(0); X has numbers in 0, 1 and 2.")
 
 
 def test_one_bare_string_is_no_sequence():

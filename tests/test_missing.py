@@ -155,7 +155,7 @@ def test_a_missing_entry_of_a_frame_is_named_by_its_column(library):
     for kernel, match in (
         (Gaussian(1.0).on("age"), "Gaussian: .*NaN in row 2, column 'age'"),
         (Gaussian(1.0).on(["dose", "age"]), "Gaussian: .*NaN in row 2, column 'age'"),
-        (Categorical().on("colour"), "Categorical: .*NaN in row 1, column 'colour'"),
+        (Categorical().on("colour"), "Categorical: .*missing one in row 1, column 'colour'"),
     ):
         with pytest.raises(InputError, match=match):
             kernel(frame)

@@ -1,6 +1,7 @@
 """scikit-learn's contract, on the smallest model: its own checks, parameters, any kind of input."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -41,6 +42,7 @@ from mercer.kernels import (
     Spectrum,
     Tanimoto,
 )
+from mercer.models.base import _check_gram
 
 
 def dense_linear(X, Y):
@@ -314,3 +316,41 @@ def test_a_transformer_inside_the_kernel():
     before = make_pipeline(StandardScaler(), KernelPrototypeClassifier(Matern(1.5)))
     before.fit(ROWS, LABELS)
     assert np.allclose(inside.decision_function(ROWS), before.decision_function(ROWS), rtol=1e-12)
+
+
+# --- a Gram matrix as input --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("pair", [(3, 5), (5, 3), (0, 699), (300, 301), (699, 255), (256, 512)])
+def test_the_worst_pair_of_a_gram_that_is_not_symmetric_is_named(pair, dtype):
+    points = np.random.default_rng(0).normal(size=(700, 3)).astype(dtype)
+    K = points @ points.T
+    K = np.triu(K) + np.triu(K, 1).T
+    K[1, 2] += 1.0  # asymmetric as well, and less so
+    i, j = pair
+    K[i, j] += 5.0
+    low, high = min(pair), max(pair)
+    told = rf"K\[{low}, {high}\] = {K[low, high]:g} but K\[{high}, {low}\] = {K[high, low]:g}"
+    with pytest.raises(InputError, match=told.replace("+", r"\+")):
+        KernelPrototypeClassifier("precomputed").fit(K, np.arange(700) % 2)
+
+
+def test_symmetry_is_checked_without_another_matrix():
+    n = 2000
+    K = np.eye(n, dtype=np.float64)
+    tracemalloc.start()
+    try:
+        _check_gram("K", K)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < K.nbytes / 10
+
+
+@pytest.mark.parametrize("n", [1, 2, 255, 256, 257, 600])
+def test_symmetric_matrices_of_any_size_pass(n):
+    points = np.random.default_rng(1).normal(size=(n, 2))
+    K = points @ points.T
+    _check_gram("K", (K + K.T) / 2)
+    _check_gram("K", K + 1e-7 * np.triu(np.abs(K).max() * np.ones((n, n)), 1))  # rounding

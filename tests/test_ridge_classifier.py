@@ -305,7 +305,11 @@ def test_the_regressor_is_no_classifier():
         (MANY[:-1], None, "y must have 36 rows; got 35"),
         (None, None, "requires y to be passed, but the target y is None"),
         (X[:, 0], None, "Unknown label type: continuous"),
-        (np.where(CODES == 1, np.nan, 1.0), None, "y must be finite; got nan at index 1"),
+        (
+            np.where(CODES == 1, np.nan, 1.0),
+            None,
+            "y must have a class .* nan in row 1",
+        ),
         (TWO, (TWO == "yes") * 1.0, "two classes must have .* positive weight; got 1 class"),
         (TWO, np.zeros(N), "sample_weight must be above 0"),
         (TWO, -np.ones(N), "sample_weight must be at least 0; got -1 at index 0"),

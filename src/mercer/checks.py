@@ -5,6 +5,7 @@ A sentence reads *who: what must hold; got what. What to do.*
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import math
 import numbers
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+LARGEST = 2**62  # whole number that the core and NumPy can count to
 
 
 class MercerError(Exception):
@@ -104,9 +106,19 @@ def whole(
     bounds = _bounds("a whole number", None, least, most)
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise InputTypeError(sentence(who, f"{name} must be {bounds}", show(value), advice))
-    if not _within(int(value), None, least, most):
+    if most is None and int(value) > LARGEST:
+        bounds += " and at most 2**62"
+    if not _within(int(value), None, least, LARGEST if most is None else most):
         raise InputError(sentence(who, f"{name} must be {bounds}", show(value), advice))
     return int(value)
+
+
+def flag(who: str, name: str, value: Any) -> bool:
+    """Return `value` as a bool; 0 and 1 will do."""
+    plain = isinstance(value, bool | np.bool_ | numbers.Integral)
+    if not plain or int(value) not in (0, 1):
+        raise InputTypeError(sentence(who, f"{name} must be True or False", show(value)))
+    return bool(value)
 
 
 def _bounds(noun: str, above: float | None, least: float | None, most: float | None) -> str:
@@ -155,8 +167,14 @@ def assume_finite() -> bool:
     return bool(sklearn is not None and sklearn.get_config().get("assume_finite", False))
 
 
+ADVICE_MISSING = {
+    "X": "Drop or impute them first, for example with sklearn.impute.SimpleImputer.",
+    "y": "Drop the points whose target is not known.",
+}
+
+
 def finite(who: str, values: Any, names: Sequence[Any] | None = None, what: str = "X") -> None:
-    """Refuse NaN and infinity in a 2-D array, dense or sparse, naming the row and the column."""
+    """Refuse NaN and infinity in an array, dense or sparse, naming the row and the column."""
     # One sum is much cheaper than a mask; only a suspicious sum is worth a look.
     if assume_finite() or np.isfinite(_quiet_sum(values)):
         return
@@ -169,9 +187,7 @@ def finite(who: str, values: Any, names: Sequence[Any] | None = None, what: str 
                 who,
                 f"{what} must have finite numbers only",
                 f"{word} in {where} ({count} such {'entry' if count == 1 else 'entries'})",
-                "Drop or impute them first, for example with sklearn.impute.SimpleImputer."
-                if what == "X"
-                else "",
+                ADVICE_MISSING.get(what, ""),
             )
         )
 
@@ -209,22 +225,91 @@ def _first_entry(
     bad = np.argwhere(wrong(entries))
     if len(bad) == 0:
         return None
-    row, column = bad[0] if places is None else places[bad[0, 0]]
-    where = f"row {row}, column {column if names is None else repr(names[column])}"
+    row, *columns = bad[0] if places is None else places[bad[0, 0]]
+    where = f"row {row}"
+    for column in columns:  # none of a vector
+        where += f", column {column if names is None else repr(names[column])}"
     return entries[tuple(bad[0])], where, len(bad)
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN, NaT or pandas' NA."""
+    if value is None or isinstance(value, str | bytes):
+        return value is None
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # NA is neither equal nor unequal to itself
+        return str(value) == "<NA>"
+
+
+def first_missing(values: Array) -> tuple[int, int] | None:
+    """Return the index of the first missing entry of a vector, and how many there are."""
+    if values.dtype.kind == "O":
+        gone = np.fromiter((is_missing(value) for value in values), dtype=bool, count=len(values))
+    else:
+        gone = values != values
+    found = np.flatnonzero(gone)
+    return (int(found[0]), len(found)) if len(found) else None
+
+
+def array(
+    who: str, name: str, values: Any, expected: str = "have an entry for each point"
+) -> Array:
+    """Return a list, an array or columns of a data frame as an array of one entry a point.
+
+    Words with something else among them stay objects, of which NumPy would make words: NaN in a
+    list of names is no name.
+    """
+    must = f"{name} must {expected}"
+    try:
+        found = np.asarray(values)
+        if found.dtype.kind in "US" and found.ndim == 1 and isinstance(values, list | tuple):
+            words = str if found.dtype.kind == "U" else bytes
+            if not all(isinstance(value, words) for value in values):
+                found = np.array(values, dtype=object)
+    except ValueError:
+        got = f"{show(values)}, lists of several lengths"
+        raise InputTypeError(sentence(who, must, got)) from None
+    if found.ndim == 0:
+        raise InputTypeError(sentence(who, must, show(values), "Hand in a list or an array."))
+    if found.dtype.kind == "c":
+        advice = "Complex data not supported: take the real part or the absolute value."
+        raise InputTypeError(sentence(who, must, f"dtype {found.dtype}", advice))
+    return found
+
+
+def floats(
+    who: str, name: str, values: Any, expected: str = "hold real numbers"
+) -> NDArray[np.float64]:
+    """Return `values` as an array of float64, missing ones as NaN; name the first that is none."""
+    found = array(who, name, values, expected)
+    must = f"{name} must {expected}"
+    if found.dtype.kind in "mMUSV":
+        advice = dates_advice(name) if found.dtype.kind in "mM" else "Convert it to numbers first."
+        raise InputTypeError(sentence(who, must, f"dtype {found.dtype}", advice))
+    with contextlib.suppress(TypeError, ValueError, OverflowError):
+        return found.astype(np.float64, copy=False)
+    result = np.empty(found.shape)
+    for place, value in np.ndenumerate(found):
+        try:
+            result[place] = np.nan if is_missing(value) else float(value)
+        except (TypeError, ValueError, OverflowError):
+            got = f"{show(value)} in row {place[0]}"
+            raise InputTypeError(sentence(who, must, got)) from None
+    return result
+
+
+def dates_advice(column: str) -> str:
+    """Return how to make numbers of dates; column: where they are, as a user would write it."""
+    return (
+        "Turn dates into numbers first, such as seconds: (t - t.min()).dt.total_seconds() with "
+        f"t = {column}."
+    )
 
 
 def vector(who: str, name: str, values: Any, length: int) -> NDArray[np.float64]:
     """Return `values` as a finite float64 vector of the given length."""
-    try:
-        result = np.asarray(values)
-        if result.dtype.kind not in "biufO":
-            raise TypeError
-        result = result.astype(np.float64, copy=False)
-    except (TypeError, ValueError):
-        raise InputTypeError(
-            sentence(who, f"{name} must be {length} numbers", show(values))
-        ) from None
+    result = floats(who, name, values, f"be {length} numbers")
     if result.shape != (length,):
         raise InputError(
             sentence(who, f"{name} must have shape ({length},)", f"shape {result.shape}")

@@ -1,16 +1,40 @@
-"""One object through every long computation: stop, time limit, progress, callbacks, checkpoints."""
+"""One object through every long computation: stop, time limit, progress, callbacks, checkpoints.
+
+Here is also how mercer speaks beside errors: records of `logger`, and warnings.
+"""
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from . import checks
 from .checks import MercerError
+
+logger = logging.getLogger("mercer")
+_PACKAGE = __name__.partition(".")[0]
+
+
+def warn(text: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line outside mercer that led here, and leave a record.
+
+    The record is of level INFO: who reads the warning need not read it twice.
+    """
+    logger.info("warning: %s", text)
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)
+
+
+def _is_ours(module: str) -> bool:
+    return module == _PACKAGE or module.startswith(f"{_PACKAGE}.")
 
 
 class Stopped(MercerError):

@@ -14,6 +14,7 @@ from ..checks import KernelError, MemoryLimitError, bytes_text, sentence
 from ..inputs import GRAM, ROWS, Matrix, RowBlocks
 from ..kernels import Power, Product
 from ..kernels.base import Kernel
+from ..monitor import logger
 from .counted import is_of_objects
 from .lower import Program
 from .native import program_of
@@ -158,6 +159,8 @@ def make_plan(
     for kind in (_as_given, _by_features, _half_stored, _stored, _on_the_fly):
         plan = kind(asked)
         if plan is not None:
+            told = plan.kind, plan.reason, bytes_text(plan.bytes)
+            logger.debug("plan of K, %d x %d, of %.200r: %s: %s, %s", *asked.shape, kernel, *told)
             return plan
     raise _refusal(asked)
 

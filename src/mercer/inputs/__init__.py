@@ -5,6 +5,7 @@ or `RowBlocks`. A *domain* is a set of words for what a kernel takes; see `DOMAI
 """
 
 from .blocks import RowBlocks
+from .categories import category_codes
 from .convert import as_input, register_blocks
 from .graph import Graph
 from .items import OBJECT_DOMAINS
@@ -30,7 +31,6 @@ from .kinds import (
     Matrix,
     Objects,
     Rows,
-    category_codes,
     domain_text,
 )
 from .tree import Tree

@@ -10,7 +10,9 @@ import scipy.sparse
 
 from .. import checks
 from ..checks import Array, InputError, InputTypeError, sentence
+from . import advice
 from .blocks import RowBlocks
+from .categories import category_codes, check_categories
 from .items import OBJECT_DOMAINS, SINGLE, checked_items, is_single
 from .kinds import (
     ANY,
@@ -25,10 +27,11 @@ from .kinds import (
     Input,
     Matrix,
     Objects,
-    category_codes,
     domain_text,
 )
 
+COLUMN = "the column of dates as a Series"
+OTHER_KERNELS = "Numbers only; for strings, sets and graphs choose a kernel made for them."
 _adapters: list[tuple[Callable[[Any], bool], Callable[[Any], RowBlocks]]] = []
 
 
@@ -71,6 +74,8 @@ def _from_array(X: Array, domain: frozenset[str], who: str) -> Input:
     if X.ndim == 2 and X.dtype.kind in "OUS" and "categories" in domain:
         columns = [category_codes(X[:, j], f"{who} column {j}") for j in range(X.shape[1])]
         values = np.column_stack(columns) if columns else np.empty(X.shape)
+        names = [str(j) for j in range(X.shape[1])]
+        check_categories(who, values, names, ['"missing"'] * len(names))
         return Matrix(values).check(who)
     return _matrix(X, domain, who)
 
@@ -121,11 +126,23 @@ def _from_frame(X: Any, domain: frozenset[str], who: str) -> Input:
         return _from_array(np.asarray(X), domain, who)
     must = f"X must be {domain_text(domain)}"
     if isinstance(native, narwhals.DataFrame):
-        hint = 'Choose columns with .on("column").'
-        hint += " If a row is a series, take X.to_numpy()." if domain == SERIES else ""
+        hint = _choice(Frame(X), domain)
     else:
         hint = _advice(X, domain)
     raise InputTypeError(sentence(who, must, type(X).__name__, hint))
+
+
+def _choice(frame: Frame, domain: frozenset[str]) -> str:
+    """Return which column of a frame a kernel of objects may be meant for."""
+    kinds = frame.kinds(frame.names)
+    others = [name for name, kind in kinds.items() if kind != advice.NUMBERS]
+    words = [name for name in others if kinds[name] == advice.TEXT]
+    likely = [*(words if "sequences" in domain else []), *others, *frame.names]
+    hint = "X has no columns."
+    if likely:
+        hint = f"Choose a column with .on(...), such as .on({likely[0]!r}); X has "
+        hint += f"{advice.listed(kinds)}."
+    return hint + (" If a row is a series, take X.to_numpy()." if domain == SERIES else "")
 
 
 def _advice(X: Any, domain: frozenset[str]) -> str:
@@ -178,23 +195,38 @@ def _matrix(X: Any, domain: frozenset[str], who: str) -> Matrix:
 
 def _as_numbers(X: Array, who: str) -> Array:
     """Return an array of objects or words as numbers, or name the first entry that is none."""
-    hint = "Numbers only; for strings, sets and graphs choose a kernel made for them."
+    must = "X must be rows of numbers"
+    if X.dtype.kind in "mM":
+        told = checks.dates_advice(COLUMN)
+        raise InputTypeError(sentence(who, must, f"dates, dtype {X.dtype}", told))
     if X.dtype.kind not in "OUS":
-        raise InputTypeError(sentence(who, "X must be rows of numbers", f"dtype {X.dtype}", hint))
+        raise InputTypeError(sentence(who, must, f"dtype {X.dtype}", OTHER_KERNELS))
     try:
         return X.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         place = next(place for place, entry in np.ndenumerate(X) if not _is_number(entry))
         where = f"row {place[0]}, column {place[1]}" if X.ndim == 2 else f"index {place[0]}"
-        why = "" if isinstance(X[place], str) else f" ({error})"
+        told = _for_entry(X[place])
+        why = f" ({error})" if told == OTHER_KERNELS and not isinstance(X[place], str) else ""
         got = f"{checks.show(X[place])} in {where}{why}"
-        raise InputTypeError(sentence(who, "X must be rows of numbers", got, hint)) from None
+        raise InputTypeError(sentence(who, must, got, told)) from None
+
+
+def _for_entry(entry: Any) -> str:
+    """Return what to do with an entry that is no number."""
+    if checks.is_missing(entry):
+        return checks.ADVICE_MISSING["X"]
+    kind = advice.kind_of_values([entry])
+    if kind == advice.COMPLEX:
+        return "Complex data not supported."
+    dates = kind in (advice.DATES, advice.DURATIONS)
+    return checks.dates_advice(COLUMN) if dates else OTHER_KERNELS
 
 
 def _is_number(entry: Any) -> bool:
     try:
         np.array(entry, dtype=object).astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return True
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import InputTypeError, sentence, show
+from ..checks import InputTypeError, is_missing, sentence, show
 from .graph import Graph
 from .tree import Tree
 
@@ -118,8 +118,13 @@ SINGLE = "Put a single one into a list."
 OBJECT_DOMAINS = frozenset(_KINDS) | {"objects"}
 
 
-def checked_items(who: str, values: Iterable[Any], domain: frozenset[str]) -> list[Any]:
-    """Return the items as kernels of the domain take them; refuse any other, naming its index."""
+def checked_items(
+    who: str, values: Iterable[Any], domain: frozenset[str], whole: bool = False
+) -> list[Any]:
+    """Return the items as kernels of the domain take them; refuse any other, naming its index.
+
+    whole: whether the values are a collection for sure, such as a column of a frame.
+    """
     wanted = [kind for word, kind in _KINDS.items() if word in domain]
     found = []
     for index, item in enumerate(values):
@@ -128,9 +133,9 @@ def checked_items(who: str, values: Iterable[Any], domain: frozenset[str]) -> li
             must = " or ".join(text for text, _, _ in wanted) or "an object"
             got = f"{show(item)} ({type(item).__name__}) at index {index}"
             advice = " ".join(hint for _, _, hint in wanted)
-            if item is None or (isinstance(item, float) and item != item):
+            if is_missing(item):
                 advice = "Drop it, or replace it by an empty one."
-            elif index == 0 and is_single(values, domain):
+            elif index == 0 and not whole and is_single(values, domain):
                 advice = SINGLE
             raise InputTypeError(sentence(who, f"every item must be {must}", got, advice))
         found.append(taken)

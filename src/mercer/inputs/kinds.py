@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
@@ -13,6 +11,8 @@ import scipy.sparse
 
 from .. import checks
 from ..checks import Array, InputError, InputTypeError, sentence
+from . import advice
+from .categories import FILLS, category_codes, check_categories
 from .items import OBJECT_DOMAINS, checked_items
 
 Rows = slice | Array
@@ -225,7 +225,8 @@ class Frame(Input):
                     sentence(who, f"{domain_text(domain)} come from one column", f"{names}")
                 )
             values = self.frame.get_column(names[0]).to_list()
-            return Objects(checked_items(f"{who} column {names[0]!r}", values, domain))
+            column = f"{who} column {names[0]!r}"
+            return Objects(checked_items(column, values, domain, whole=True))
         return self.matrix(names, who, codes="categories" in domain)
 
     def _name(self, column: str | int, who: str) -> Any:
@@ -245,30 +246,40 @@ class Frame(Input):
 
     def matrix(self, names: Sequence[Any], who: str, codes: bool = False) -> Matrix:
         """Return columns as numbers; with `codes`, other columns as category codes."""
-        columns = [self._numbers(name, who, codes) for name in names]
+        if not codes:
+            self._require_numbers(names, who)
+        columns = [self._numbers(name, who) for name in names]
         dtype = np.result_type(*(column.dtype for column in columns)) if columns else np.float64
         values = np.empty((len(self), len(names)), dtype=dtype)
         for index, column in enumerate(columns):
             values[:, index] = column
+        if codes:
+            fills = [FILLS.get(kind, "") for kind in self.kinds(names).values()]
+            check_categories(who, values, [repr(name) for name in names], fills)
         return Matrix(values, [str(name) for name in names]).check(who)
 
-    def _numbers(self, name: Any, who: str, codes: bool) -> Array:
+    def kinds(self, names: Sequence[Any]) -> dict[Any, str]:
+        """Return in words what columns hold."""
+        return {name: advice.kind_of(self.frame.get_column(name)) for name in names}
+
+    def _require_numbers(self, names: Sequence[Any], who: str) -> None:
+        """Refuse columns that hold no numbers, all of them at once."""
+        kinds = self.kinds(names)
+        wrong = {name: kind for name, kind in kinds.items() if kind != advice.NUMBERS}
+        if wrong:
+            right = [name for name in names if name not in wrong]
+            told = advice.for_columns(wrong, right)
+            got = advice.listed(wrong)
+            raise InputTypeError(sentence(who, "every column must hold numbers", got, told))
+
+    def _numbers(self, name: Any, who: str) -> Array:
         column = self.frame.get_column(name)
-        if column.dtype.is_numeric() or str(column.dtype) == "Boolean":
-            values = np.asarray(column.to_numpy())
-            if values.dtype.kind == "O":  # a nullable column: missing values become NaN
-                values = np.array(_present(column), dtype=np.float64)
-            return values.astype(_float_type(values.dtype), copy=False)
-        if codes:
+        if advice.kind_of(column) != advice.NUMBERS:
             return category_codes(_present(column), f"{who} column {name!r}")
-        raise InputTypeError(
-            sentence(
-                who,
-                f"column {name!r} must hold numbers",
-                f"{column.dtype}",
-                f"Give it a kernel of its own, for example Categorical(1.0).on({name!r}).",
-            )
-        )
+        values = np.asarray(column.to_numpy())
+        if values.dtype.kind == "O":  # a nullable column: missing values become NaN
+            values = np.array(_present(column), dtype=np.float64)
+        return values.astype(_float_type(values.dtype), copy=False)
 
 
 class GramRows(Input):
@@ -286,6 +297,11 @@ class GramRows(Input):
     @property
     def raw(self) -> Array:
         return self.values
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        dtype: np.dtype[Any] = self.values.dtype
+        return dtype
 
     def __len__(self) -> int:
         return int(self.values.shape[0])
@@ -320,33 +336,3 @@ def _present(column: Any) -> list[Any]:
     """Return the values of a column of a frame, None for the missing ones, whatever they were."""
     pairs = zip(column.to_list(), column.is_null().to_list(), strict=True)
     return [None if missing else value for value, missing in pairs]
-
-
-def category_codes(values: Iterable[Any], who: str) -> Array:
-    """Return a number for every category that depends on nothing but itself.
-
-    A number is its own code; for anything else it is a hash of the text. Two categories share a
-    code with probability 2**-53, so train and test need no common table. A missing value becomes
-    NaN, which the check of the matrix then names.
-    """
-    items = list(values)
-    codes = np.empty(len(items))
-    known: dict[Any, float] = {}
-    for index, value in enumerate(items):
-        try:
-            if value not in known:
-                known[value] = _code(value)
-        except TypeError:
-            must = "a category given as an argument must be a string, a number or hashable"
-            got = f"{checks.show(value)} ({type(value).__name__}) in row {index}"
-            raise InputTypeError(sentence(who, must, got)) from None
-        codes[index] = known[value]
-    return codes
-
-
-def _code(value: Any) -> float:
-    if isinstance(value, numbers.Real | np.bool_):
-        return float(value)
-    missing = not isinstance(value, str) and str(value) in ("None", "<NA>", "NaT")  # as pandas does
-    digest = hashlib.blake2b(str(value).encode(), digest_size=8).digest()
-    return np.nan if missing else float(int.from_bytes(digest, "little") >> 11)

@@ -52,9 +52,9 @@ class FunctionKernel(Kernel):
         other = X if Y is None else Y
         if self.pairwise:
             X, other = _dense(X), _dense(other)
-            values = [float(self.fn(x, y)) for x in X for y in other]
+            values = [_number(self.fn(x, y)) for x in X for y in other]
             return np.array(values).reshape(len(X), len(other))
-        return np.asarray(_dense(self.fn(X, other)), dtype=np.float64)
+        return _matrix(_dense(self.fn(X, other)))
 
     def is_from_outside(self) -> bool:
         return True
@@ -65,6 +65,30 @@ class FunctionKernel(Kernel):
     def __repr__(self) -> str:
         pairwise = ", pairwise=True" if self.pairwise else ""
         return f"FunctionKernel({function_name(self.fn)}{pairwise})"
+
+
+def _number(value: Any) -> float:
+    """Return the value that a function gave a pair."""
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise _not_real("a real number", value) from None
+
+
+def _matrix(values: Any) -> Array:
+    """Return the matrix that a function returned, in double precision."""
+    try:
+        found = np.asarray(values)
+        if found.dtype.kind not in "cUS":
+            return found.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise _not_real("a matrix of real numbers", values)
+
+
+def _not_real(expected: str, value: Any) -> checks.InputTypeError:
+    got = f"{checks.show(value)} ({type(value).__name__})"
+    return checks.InputTypeError(sentence("FunctionKernel", f"fn must return {expected}", got))
 
 
 def _dense(values: Any) -> Any:

@@ -7,12 +7,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import checks
-from ..checks import Array, InputError, InputTypeError, sentence
+from ..checks import Array, InputError, sentence
 from ..grams import Gram, Prepared, prepare
 from ..inputs import (
     GRAM,
@@ -26,6 +24,8 @@ from ..inputs import (
     as_input,
 )
 from ..kernels import Kernel, to_kernel
+from .parameters import check_parameters, class_factors, is_usual, seed_of
+from .targets import as_classes, as_numbers
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
 
     kernel: Any
     memory_limit: Any
+    class_weight: Any
     classes_: Array
     _sizes: ClassVar[tuple[float, float]] = (0.0, 1e150)  # of y, whose squares are to be numbers
     _of_names: ClassVar[dict[str, Any]] = {"gamma": None, "degree": 3, "coef0": 1}
@@ -63,9 +64,9 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
         extra = {k: getattr(self, k) for k in ("gamma", "degree", "coef0") if hasattr(self, k)}
         if isinstance(self.kernel, str):
             return to_kernel(self.kernel, who=who, **extra)
-        if self.kernel is None and extra.get("gamma") != self._of_names["gamma"]:
-            return to_kernel("rbf", who=who, gamma=extra.pop("gamma"))
-        given = [k for k, v in extra.items() if v != self._of_names[k]]
+        given = [k for k, v in extra.items() if not is_usual(v, self._of_names[k])]
+        if self.kernel is None and "gamma" in given:
+            return to_kernel("rbf", who=who, gamma=extra["gamma"])
         if given:
             must = f"{', '.join(given)} must be left out when kernel is not a name"
             advice = "Give them to the kernel itself, such as Gaussian(gamma=0.1)."
@@ -102,6 +103,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _check_fit(self, X: Any) -> Input:
         """Return the training points, checked, and note their names and number of columns."""
+        check_parameters(self)
         points = self._points(X, self._kernel(), reset=True)
         if len(points) == 0:
             must = "there must be at least one point"
@@ -131,23 +133,9 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _check_targets(self, y: Any, n: int) -> tuple[Array, bool]:
         """Return numbers to predict, one column an output, and whether y was 1-D."""
-        who = type(self).__name__
-        if y is None:
-            raise InputError(f"{who} requires y to be passed, but the target y is None.")
-        values = np.asarray(y)
-        if values.ndim == 2 and values.shape[1] == 1 and not isinstance(self, MultiOutputMixin):
-            values = column_or_1d(values, warn=True)
-        if values.ndim not in (1, 2) or values.shape[:1] != (n,):
-            must = f"y must have one row for each of the {n} points"
-            raise InputError(sentence(who, must, f"shape {values.shape}"))
-        try:
-            values = values.astype(np.float64)
-        except (TypeError, ValueError):
-            must = "y must hold real numbers"
-            raise InputTypeError(sentence(who, must, f"dtype {values.dtype}")) from None
-        checks.finite(who, values.reshape(n, -1), what="y")
+        values, vector = as_numbers(type(self).__name__, y, n, isinstance(self, MultiOutputMixin))
         self._check_size(values)
-        return values.reshape(n, -1), values.ndim == 1
+        return values, vector
 
     def _check_size(self, values: Array) -> None:
         """Refuse numbers to predict that cannot be squared."""
@@ -163,36 +151,20 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
                 )
             )
 
-    def _seed(self) -> int:
-        """Return the seed that random_state stands for; None is a fixed one."""
-        state = getattr(self, "random_state", None)
-        if state is None:
-            return 0
-        if isinstance(state, int | np.integer):
-            return checks.whole(type(self).__name__, "random_state", state, least=0)
-        if isinstance(state, np.random.Generator):
-            return int(state.integers(2**31))
-        return int(check_random_state(state).randint(2**31 - 1))
-
     def _check_labels(self, y: Any, n: int) -> tuple[Array, Array]:
         """Return the classes and the class number of every sample."""
-        who = type(self).__name__
-        if y is None:
-            raise InputError(f"{who} requires y to be passed, but the target y is None.")
-        labels = column_or_1d(y, warn=True)
-        if len(labels) != n:
-            raise InputError(sentence(who, f"y must have {n} labels", len(labels)))
-        if labels.dtype.kind == "f":
-            checks.vector(who, "y", labels, n)
-        check_classification_targets(labels)
-        classes, codes = np.unique(labels, return_inverse=True)
-        if len(classes) < 2:
-            raise InputError(
-                sentence(
-                    who, "y must have at least two classes", f"1 class, {checks.show(classes[0])}"
-                )
-            )
-        return classes, codes
+        return as_classes(type(self).__name__, y, n)
+
+    def _class_weighted(self, labels: Array, weight: Array | None) -> Array | None:
+        """Return the weights of points times those of their classes; None: all are 1."""
+        if self.class_weight is None:
+            return weight
+        factor = class_factors(type(self).__name__, self.class_weight, labels)
+        return factor if weight is None else weight * factor
+
+    def _seed(self) -> int:
+        """Return the seed that random_state stands for; None is a fixed one."""
+        return seed_of(type(self).__name__, getattr(self, "random_state", None))
 
     def _class_of(self, scores: Array) -> Array:
         """Return the class with the largest score; one score is positive for the second of two."""
@@ -241,6 +213,16 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
             K = self._prepared.gram(points, memory_limit=self.memory_limit, store=False)
         return K
 
+    def _in_precision(self, values: Array, points: Input) -> Array:
+        """Return numbers in single precision where all points are, as scikit-learn does.
+
+        Numbers that are too large for it stay as they are.
+        """
+        fitted, new = self._prepared.view.dtype, getattr(points, "dtype", np.dtype(np.float64))
+        dtype = np.result_type(fitted, new)
+        fits = float(np.abs(values).max(initial=0.0)) <= float(np.finfo(dtype).max)
+        return np.asarray(values, dtype=dtype if fits else np.float64)
+
 
 class FunctionEstimator(KernelEstimator):
     """An estimator of f(x) + b: sums of kernels by `dual_coef_`, or of features by `coef_`."""
@@ -271,10 +253,8 @@ def _check_gram(who: str, K: Array) -> None:
                 f"shape {K.shape}",
             )
         )
-    gap = np.abs(K - K.T)
-    worst = np.unravel_index(int(np.argmax(gap)), gap.shape)
-    if gap[worst] > 1e-5 * max(float(np.abs(K).max()), np.finfo(K.dtype).tiny):
-        i, j = int(worst[0]), int(worst[1])
+    gap, i, j = _worst_pair(K)
+    if gap > 1e-5 * max(_largest(K), float(np.finfo(K.dtype).tiny)):
         raise InputError(
             sentence(
                 who,
@@ -283,3 +263,26 @@ def _check_gram(who: str, K: Array) -> None:
                 "Use (K + K.T) / 2, or mercer.repair(K).",
             )
         )
+
+
+TILE = 256  # rows and columns of K that are compared at a time
+
+
+def _worst_pair(K: Array) -> tuple[float, int, int]:
+    """Return the largest |K_ij - K_ji| and the first pair that has it, tile by tile."""
+    worst = (0.0, 0, 0)
+    starts = range(0, len(K), TILE)
+    for top, left in ((a, b) for a in starts for b in starts if a <= b):
+        above = K[top : top + TILE, left : left + TILE]
+        below = K[left : left + TILE, top : top + TILE]
+        gaps = np.abs(above - below.T)
+        place = int(np.argmax(gaps))
+        if gaps.flat[place] > worst[0]:
+            i, j = np.unravel_index(place, gaps.shape)
+            worst = (float(gaps.flat[place]), top + int(i), left + int(j))
+    return worst
+
+
+def _largest(K: Array) -> float:
+    """Return the largest |K_ij|, without a copy of K."""
+    return float(max(K.max(), -K.min()))

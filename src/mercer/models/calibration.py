@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, softmax
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
-from ..checks import Array
+from ..checks import Array, sentence
 
 STEEPEST = 1e12  # slope, in units of the scores, at which probabilities are 0 and 1
 
@@ -42,6 +46,16 @@ def fit_slope(scores: Array, codes: Array, weight: Array | None) -> float:
     if derivative(low) >= 0 or derivative(high) <= 0:  # scores that say nothing, or everything
         return (1e-3 if derivative(low) >= 0 else high) / scale
     return float(brentq(derivative, low, high, xtol=1e-12)) / scale
+
+
+def slopes_of(model: Any) -> Array:
+    """Return the slopes that a classifier was fitted with; refuse one that was fitted without."""
+    check_is_fitted(model)
+    if not hasattr(model, "slopes_"):
+        must = "probability must be True when the model is fitted"
+        got = "a model fitted with probability=False"
+        raise NotFittedError(sentence(type(model).__name__, must, got, "Fit it again."))
+    return np.asarray(model.slopes_)
 
 
 def probabilities(scores: Array, slope: float) -> Array:

@@ -8,10 +8,12 @@ from typing import Any, Self
 import numpy as np
 from scipy.linalg import eigh, null_space
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
 from ..checks import Array, InputError, sentence
 from ..inputs import Input
+from .records import recorded
 from .ridge import RidgeCertificate, RidgeEstimator
 from .ridge_fit import Fitted
 
@@ -105,6 +107,7 @@ class KernelFisherDiscriminant(
         self.random_state = random_state
         self.verbose = verbose
 
+    @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the directions and the class means along them."""
         who = type(self).__name__
@@ -217,18 +220,25 @@ class KernelFisherDiscriminant(
 
     @property
     def _n_features_out(self) -> int:
+        check_is_fitted(self)
         return int(self.means_.shape[1])
 
     def transform(self, X: Any) -> Array:
         """Return <w, phi(x) - mu> for every x and direction w."""
-        return self._scores(X)
+        points = self._check_predict(X)
+        return self._in_precision(self._scores(points), points)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
 
     def decision_function(self, X: Any) -> Array:
         """Return <z, m_c> - |m_c|**2 / 2 + log prior_c, for z along the directions, m_c the mean.
 
         Two classes: the difference of the second and the first, positive for `classes_[1]`.
         """
-        along = self.transform(X)
+        along = self._scores(X)
         squares = (self.means_**2).sum(axis=1) / 2
         scores = along @ self.means_.T - squares + np.log(self.priors_)
         return np.asarray(scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores)

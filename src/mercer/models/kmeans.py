@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -11,15 +10,17 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
 from ..checks import Array, InputError, KernelError, MemoryLimitError, bytes_text, sentence
 from ..grams import Gram, Prepared, limit_in_bytes, limited_threads, partial_cholesky, prepare
 from ..grams.pivots import AT_ONCE
 from ..kernels import Precomputed
-from ..monitor import Monitor, Stopped, to_stderr
+from ..monitor import Monitor, Stopped, to_stderr, warn
 from ..solvers.kmeans import Clusters, Factor, KernelMeans
 from .base import Certificate, KernelEstimator
+from .records import recorded
 
 RANK = 1000  # columns of K that stand for all of it where it does not fit
 EXACT = 20_000  # points up to which a pass over K, computed anew, takes seconds
@@ -294,6 +295,7 @@ class KernelKMeans(
         self._find(X, sample_weight)
         return self
 
+    @recorded
     def _find(self, X: Any, sample_weight: Any) -> Found:
         start = time.monotonic()
         who = type(self).__name__
@@ -353,10 +355,16 @@ class KernelKMeans(
                 f"{clusters.status} after {clusters.iterations} steps",
                 ADVICE[clusters.status],
             )
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+            warn(text, ConvergenceWarning)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
 
     @property
     def _n_features_out(self) -> int:
+        check_is_fitted(self)
         return int(self.dual_coef_.shape[1])
 
     def predict(self, X: Any) -> Array:
@@ -366,11 +374,13 @@ class KernelKMeans(
 
     def transform(self, X: Any) -> Array:
         """Return the distance in feature space of every x to every centre."""
-        return np.asarray(np.sqrt(self._squared_distances(X)))
+        points = self._check_predict(X)
+        return self._in_precision(np.sqrt(self._squared_distances(points)), points)
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Find the clusters; return the distance of every point to every centre."""
-        return np.asarray(np.sqrt(self._find(X, sample_weight).distances))
+        found = self._find(X, sample_weight)
+        return self._in_precision(np.sqrt(found.distances), self._prepared.points)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the sum of the weighted squared distances to the nearest centres."""
@@ -380,6 +390,6 @@ class KernelKMeans(
 
     def _squared_distances(self, X: Any) -> Array:
         points = self._check_predict(X)
-        products = self._cross_gram(X) @ self.dual_coef_
+        products = self._cross_gram(points) @ self.dual_coef_
         squares = self._prepared.diag(points)[:, None] - 2 * products + self.squared_norms_
         return np.asarray(np.maximum(squares, 0.0))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -11,7 +10,6 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 
 from .. import checks
@@ -19,10 +17,11 @@ from ..checks import Array, sentence
 from ..grams import limited_threads
 from ..inputs import Input
 from ..losses import KINKED, OF_CLASSES, OF_NUMBERS, Logistic, Softmax, check_loss, to_loss
-from ..monitor import Monitor, to_stderr
+from ..monitor import Monitor, to_stderr, warn
 from ..solvers.newton import LossProblem
 from .base import Certificate, FunctionEstimator
 from .machine_fit import SOLVERS, Found, MachineFit
+from .records import recorded
 from .spaces import settings_of
 
 ADVICE = {
@@ -132,7 +131,7 @@ class KernelMachine(FunctionEstimator):
             must = f"the gap must reach {tol:g} of the objective"
             got = f"{solved.gap:.2g} of {solved.primal:.2g} ({solved.status}, {solved.steps} steps)"
             text = sentence(type(self).__name__, must, got, ADVICE.get(solved.status, ""))
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+            warn(text, ConvergenceWarning)
 
 
 def _is_logistic(model: Any) -> bool:
@@ -211,6 +210,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         self.random_state = random_state
         self.verbose = verbose
 
+    @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the function; zero weights leave points out."""
         who = type(self).__name__
@@ -218,9 +218,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         weight = checks.sample_weight(who, sample_weight, len(points))
         self.classes_, codes = self._check_labels(y, len(points))
         loss = to_loss(who, self.loss, OF_CLASSES)
-        if self.class_weight is not None:
-            factor = compute_sample_weight(self.class_weight, self.classes_[codes])
-            weight = factor if weight is None else weight * factor
+        weight = self._class_weighted(self.classes_[codes], weight)
         self._class_totals(codes, weight)
         members = codes[:, None] == np.arange(len(self.classes_))
         if len(self.classes_) == 2:
@@ -316,6 +314,7 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
         self.random_state = random_state
         self.verbose = verbose
 
+    @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the function; zero weights leave points out."""
         who = type(self).__name__

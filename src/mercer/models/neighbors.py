@@ -15,6 +15,8 @@ from ..grams import limited_threads
 from ..inputs import Input
 from .base import Certificate, KernelEstimator
 from .nearest import Nearest, self_similarity
+from .records import recorded
+from .targets import is_single
 
 
 class _KernelNeighbors(KernelEstimator):
@@ -142,6 +144,7 @@ class KernelNeighborsClassifier(ClassifierMixin, _KernelNeighbors):  # type: ign
     Shawe-Taylor, Cristianini, "Kernel Methods for Pattern Analysis" (2004), section 5.1.
     """
 
+    @recorded
     def fit(self, X: Any, y: Any) -> Self:
         """Keep the points and their classes."""
         start = time.perf_counter()
@@ -192,11 +195,13 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KernelNeighbor
 
     _sizes: ClassVar[tuple[float, float]] = (0.0, 1e300)  # their sums are to be numbers
 
+    @recorded
     def fit(self, X: Any, y: Any) -> Self:
         """Keep the points and their targets, one number or one row a point."""
         start = time.perf_counter()
         points = self._check_fit(X)
-        self._targets, self._flat = self._check_targets(y, len(points))
+        targets, self._flat = self._check_targets(y, len(points))
+        self._targets = targets.astype(np.float32) if is_single(y) else targets
         self._keep_points(points, start)
         return self
 
@@ -205,7 +210,7 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KernelNeighbor
         columns, weights = self._vote(X)
         near = self._targets[columns]
         if weights is None:
-            means = near.mean(axis=1)
+            means = near.mean(axis=1, dtype=np.float64).astype(near.dtype)
         else:
             totals = weights.sum(axis=1)[:, None]
             means = np.einsum("ij,ijc->ic", weights, near) / totals

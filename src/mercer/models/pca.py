@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,11 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from .. import checks
 from ..checks import Array, sentence
 from ..grams import limited_threads
-from ..monitor import Monitor, to_stderr
+from ..inputs import ROWS, as_input
+from ..monitor import Monitor, to_stderr, warn
 from ..solvers import Spectrum
 from .base import Certificate, KernelEstimator
 from .pca_fit import PcaFit, Settings
 from .preimage import PreImages, check_computable, checked_components, learn, rows_of
+from .records import recorded
 
 SOLVERS = ("auto", "dense", "krylov")
 PASSES = 200
@@ -141,6 +142,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         scores = self._fit(X, sample_weight)
         return self.transform(X) if scores is None else scores
 
+    @recorded
     def _fit(self, X: Any, sample_weight: Any) -> Array | None:
         """Fit, and return the components of the points; None where some have no weight."""
         start, who = time.monotonic(), type(self).__name__
@@ -162,7 +164,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
                 self._inverse = self._learn(scores, rows, weight)
         self._prepared = prepared
         self._keep(np.arange(len(prepared)))
-        return scores if len(scores) == len(points) else None
+        return self._in_precision(scores, points) if len(scores) == len(points) else None
 
     def _settings(self, n: int) -> Settings:
         who = type(self).__name__
@@ -231,24 +233,26 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             must = f"the residual of every component must reach tol = {tol:g}"
             got = f"{residual:.2g} ({found.status}, {found.iterations} passes)"
             text = sentence(type(self).__name__, must, got, ADVICE[found.status])
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+            warn(text, ConvergenceWarning)
 
     # --- new points -----------------------------------------------------------------------------
 
     def transform(self, X: Any) -> Array:
         """Return the components of points."""
+        points = self._check_predict(X)
         with limited_threads(self.n_jobs, type(self).__name__):
-            K = self._cross_gram(X)
             a = self._coefficients()
-            return np.asarray(K @ a - self._means @ a)
+            return self._in_precision(self._cross_gram(points) @ a - self._means @ a, points)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse &= not self.fit_inverse_transform
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
     @property
     def _n_features_out(self) -> int:
+        check_is_fitted(self)
         return len(self.eigenvalues_)
 
     # --- and back -------------------------------------------------------------------------------
@@ -262,9 +266,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         """
         check_is_fitted(self)
         who = type(self).__name__
-        Z = checked_components(who, X, len(self.eigenvalues_))
+        given = as_input(X, ROWS, who)
+        Z = checked_components(who, given, len(self.eigenvalues_))
         if self._inverse is not None:
-            return np.asarray(self._inverse.predict(Z))
+            return self._in_precision(self._inverse.predict(Z), given)
         rows = rows_of(who, self._prepared.points)
         check_computable(who, self.kernel_)
         roots = np.ones(len(rows)) if self._roots is None else self._roots
@@ -272,7 +277,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         scores = self.eigenvectors_ * np.sqrt(self.eigenvalues_) / roots[:, None]
         with limited_threads(self.n_jobs, who):
             known = PreImages(self._prepared, rows, mean, self._coefficients(), scores)
-            return known.of(Z)
+            return self._in_precision(known.of(Z), given)
 
     def _learn(self, scores: Array, rows: Array, weight: Array | None) -> Any:
         """Return the regression from components to rows."""
@@ -300,18 +305,17 @@ def _tell(who: str, found: Spectrum, keeps_zeros: bool) -> None:
         return
     wanted, rank = len(found.values), int((found.values > found.zero).sum())
     if found.lowest < -max(NEGATIVE * float(found.values.max()), found.zero):
-        warnings.warn(
+        warn(
             f"{who}: the kernel matrix is not positive semi-definite, the centred one has an "
             f"eigenvalue of at most {found.lowest:.3g}: components of positive eigenvalues show "
             "only part of what there is. mercer.repair(K) returns the nearest matrix that is.",
             UserWarning,
-            stacklevel=4,
         )
     if rank == 0:
         must, got = "points must differ under the kernel", "points with one image for all"
         advice = "There are no components, so all scores are 0."
-        warnings.warn(sentence(who, must, got, advice), UserWarning, stacklevel=4)
+        warn(sentence(who, must, got, advice), UserWarning)
     elif rank < wanted and keeps_zeros:
         must = f"n_components must be at most the rank of the centred kernel matrix, {rank}"
         advice = "The others are 0; remove_zero_eig=True leaves them out."
-        warnings.warn(sentence(who, must, wanted, advice), UserWarning, stacklevel=4)
+        warn(sentence(who, must, wanted, advice), UserWarning)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import time
-import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -18,12 +17,15 @@ from ..checks import Array, InputError, sentence
 from ..grams import limited_threads
 from ..inputs import GRAM, Input, RowBlocks
 from ..inputs.blocks import concatenate
-from ..monitor import Monitor, Stopped, to_stderr
+from ..monitor import Monitor, Stopped, to_stderr, warn
 from ..solvers import Perceptron, PerceptronSolution, RowStore
 from ..solvers.perceptron import contradiction
 from ..solvers.walks import Lesson, Votes
 from .base import Certificate, KernelEstimator
+from .parameters import check_parameters
+from .records import recorded
 from .svm_rows import SharedRows
+from .targets import as_labels
 
 CLOSE = 1e-3  # above it, and for many points, rows of K are kept in single precision
 
@@ -114,6 +116,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
+    @recorded
     def fit(self, X: Any, y: Any) -> Self:
         """Pass over the points until a pass makes no mistake."""
         max_iter = checks.whole(type(self).__name__, "max_iter", self.max_iter, least=1)
@@ -125,6 +128,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
             self._warn(lesson, found)
         return self
 
+    @recorded
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Visit new points once each, in their order, and go on from what is known.
 
@@ -140,6 +144,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
             raise
 
     def _go_on(self, X: Any, y: Any, classes: Any) -> Self:
+        check_parameters(self)
         who, monitor = type(self).__name__, self._monitor()
         if self._kernel().domain == GRAM:
             must = "partial_fit needs the points, since new ones meet former ones"
@@ -263,10 +268,9 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
                     f". Points {pair[0]} and {pair[1]} are the same to the kernel and have "
                     "different labels: nothing separates them"
                 )
-        warnings.warn(
+        warn(
             f"{type(self).__name__}: not converged ({found.status}): {told}. {advice}",
             ConvergenceWarning,
-            stacklevel=3,
         )
 
     # --- what was learnt --------------------------------------------------------------------
@@ -298,7 +302,11 @@ def _classes_of_stream(who: str, classes: Any, known: Array | None) -> Array:
             must = "classes must be passed on the first call to partial_fit"
             raise InputError(sentence(who, must, "None", "Give all classes that will ever come."))
         return known
-    given = np.unique(column_or_1d(classes))
+    try:
+        given = np.unique(column_or_1d(checks.array(who, "classes", classes)))
+    except (TypeError, ValueError):
+        must = "classes must be a list of words, or of numbers"
+        raise InputError(sentence(who, must, checks.show(classes))) from None
     if len(given) < 2:
         raise InputError(sentence(who, "classes must name at least two classes", f"{len(given)}"))
     if known is not None and not np.array_equal(given, known):
@@ -309,11 +317,7 @@ def _classes_of_stream(who: str, classes: Any, known: Array | None) -> Array:
 
 def _codes_of_stream(who: str, y: Any, n: int, classes: Array) -> Array:
     """Return the class numbers of new points."""
-    if y is None:
-        raise InputError(f"{who} requires y to be passed, but the target y is None.")
-    labels = column_or_1d(y, warn=True)
-    if len(labels) != n:
-        raise InputError(sentence(who, f"y must have {n} labels", len(labels)))
+    labels = as_labels(who, y, n)
     numbers = {label: code for code, label in enumerate(classes.tolist())}
     codes = np.array([numbers.get(label, -1) for label in labels.tolist()], dtype=np.int64)
     wrong = np.flatnonzero(codes < 0)

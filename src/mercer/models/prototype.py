@@ -16,6 +16,7 @@ from ..monitor import Monitor
 from ..solvers import KernelMeans
 from .base import Certificate, KernelEstimator
 from .kmeans import ClusterSearch
+from .records import recorded
 
 STARTS = 4  # of k-means within a class
 
@@ -73,6 +74,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
         self.memory_limit = memory_limit
         self.random_state = random_state
 
+    @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the prototypes of every class."""
         start = time.perf_counter()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -16,12 +15,14 @@ from ..checks import Array, InputError, sentence
 from ..grams import Prepared, limited_threads
 from ..inputs import Input
 from ..kernels import Kernel
-from ..monitor import Monitor, to_stderr
+from ..monitor import Monitor, to_stderr, warn
 from ..solvers import RidgeProblem
 from .base import Certificate, FunctionEstimator
 from .posterior import Posterior
+from .records import recorded
 from .ridge_fit import SOLVERS, Fitted, RidgeFit
 from .spaces import Settings, settings_of
+from .targets import is_single
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ class RidgeEstimator(FunctionEstimator):
             must = f"the relative residual must reach tol = {tol:g}"
             got = f"{found.residual:.2g} ({found.status}, {found.iterations} iterations)"
             text = sentence(type(self).__name__, must, got, found.advice)
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+            warn(text, ConvergenceWarning)
 
 
 class NumberRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ignore[misc]
@@ -179,6 +180,7 @@ class NumberRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ig
 
     _sizes: ClassVar[tuple[float, float]] = (0.0, np.inf)  # solved in units of their own
     _flat: bool  # y was a vector
+    _single: bool = False  # y was in single precision
 
     def _flatten(self) -> None:
         """Give attributes the shape that goes with a vector y."""
@@ -193,12 +195,12 @@ class NumberRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ig
         variance alpha / w_i: one number a point, or one an output where alphas differ. It is in the
         units of y only if the kernel is: k(x, x) is the variance of f(x) before any data.
         """
-        values = self._scores(X)
+        points = self._check_predict(X)
+        values = self._scores(points)
+        values = self._in_precision(values, points) if self._single else values
         if not return_std:
             return values
-        return values, self._posterior.deviation(
-            self._check_predict(X), self._prepared, self._settings()
-        )
+        return values, self._posterior.deviation(points, self._prepared, self._settings())
 
 
 class KernelRidge(NumberRidge):
@@ -273,10 +275,12 @@ class KernelRidge(NumberRidge):
         self.random_state = random_state
         self.verbose = verbose
 
+    @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the function; zero weights leave points out."""
         points = self._check_fit(X)
         targets, self._flat = self._check_targets(y, len(points))
+        self._single = is_single(y)
         weight = checks.sample_weight(type(self).__name__, sample_weight, len(points))
         self._solve(points, targets, weight)
         if self._flat:

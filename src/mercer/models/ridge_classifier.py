@@ -7,16 +7,16 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import type_of_target
 
 from .. import checks
 from ..checks import Array, InputError, sentence
 from ..inputs import Input
 from ..kernels import Kernel
-from .calibration import fit_slope, probabilities
+from .calibration import fit_slope, probabilities, slopes_of
+from .records import recorded
 from .ridge import RidgeEstimator
+from .targets import as_indicators
 
 
 def _has_probability(model: Any) -> bool:
@@ -42,28 +42,20 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
         """
         who = type(self).__name__
         weight = checks.sample_weight(who, sample_weight, n)
-        table = y is not None and (y if hasattr(y, "shape") else np.asarray(y)).ndim == 2
-        self._multilabel = table and type_of_target(y) == "multilabel-indicator"
-        if self._multilabel:
-            codes = self._check_indicators(y, n)
+        indicators = as_indicators(who, y, n)
+        self._multilabel = indicators is not None
+        if indicators is not None:
+            codes = indicators
             self.classes_ = np.arange(codes.shape[1])
             targets = 2.0 * codes - 1.0
         else:
             self.classes_, codes = self._check_labels(y, n)
             targets = np.where(codes[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
             targets = targets[:, 1:] if len(self.classes_) == 2 else targets
-        if self.class_weight is not None:
-            classes = codes if self._multilabel else self.classes_[codes]
-            factor = compute_sample_weight(self.class_weight, classes)
-            weight = factor if weight is None else weight * factor
+        classes = codes if self._multilabel else self.classes_[codes]
+        weight = self._class_weighted(classes, weight)
         self._check_weights(codes, weight)
         return targets, codes, weight
-
-    def _check_indicators(self, y: Any, n: int) -> Array:
-        codes = np.asarray(y.toarray() if hasattr(y, "toarray") else y).astype(int)
-        if len(codes) != n:
-            raise InputError(sentence(type(self).__name__, f"y must have {n} rows", len(codes)))
-        return codes
 
     def _check_weights(self, codes: Array, weight: Array | None) -> None:
         """Refuse weights that leave only one class."""
@@ -102,6 +94,7 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
         """Fit the targets, and calibrate on the scores of models that leave out one point each."""
         fitted = self._solve(points, targets, weight, bool(self.probability), chosen, since)
         if not self.probability:
+            self.__dict__.pop("slopes_", None)  # those of a former fit are not of this one
             return
         used = slice(None) if weight is None else weight > 0
         errors = fitted.solution.keep.get("leave_one_out", targets[used])
@@ -129,7 +122,8 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
         The slope from scores to probabilities is the likeliest one for the leave-one-out scores of
         the training points.
         """
-        return self._chances(self.decision_function(X), self.slopes_)
+        slopes = slopes_of(self)
+        return self._chances(self.decision_function(X), slopes)
 
 
 class KernelRidgeClassifier(LabelledRidge):
@@ -191,6 +185,7 @@ class KernelRidgeClassifier(LabelledRidge):
         self.random_state = random_state
         self.verbose = verbose
 
+    @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find one function for each output."""
         points = self._check_fit(X)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import check_cv
 
 from .. import checks
 from ..checks import Array, InputError, sentence
 from ..grams import gram_family, limit_in_bytes, limited_threads, prepare
 from ..inputs import Input, RowBlocks
 from ..kernels import Kernel, to_kernel
-from ..monitor import Monitor, Stopped, to_stderr
+from ..monitor import Monitor, Stopped, to_stderr, warn
 from ..selection import (
     Candidate,
     HeldOut,
@@ -29,9 +27,12 @@ from ..selection import (
     results,
 )
 from ..solvers import RidgePath, RidgeProblem
+from .parameters import splits_of
+from .records import recorded
 from .ridge import NumberRidge, RidgeEstimator
 from .ridge_classifier import LabelledRidge
 from .ridge_fit import RidgeFit
+from .targets import is_single
 
 SEARCH_SHARE = 0.8  # of the time limit; the final fit has what is left of all of it
 AT_ONCE = 8  # kernels whose matrices are computed together
@@ -91,8 +92,7 @@ class RidgeSearch(RidgeEstimator):
             raise InputError(sentence(who, must, f"{kept.sum()} sample(s)"))
         folds = None
         if self.cv is not None:
-            splitter = check_cv(self.cv, truth, classifier=is_classifier(self))
-            splits = splitter.split(np.zeros((len(points), 1)), truth, groups)
+            splits = splits_of(who, self.cv, truth, groups, is_classifier(self))
             folds = check_folds(who, splits, kept)
         part = None if weight is None else weight[kept]
         search = Search(targets[kept], truth[kept], known, self.scoring, part, folds)
@@ -138,7 +138,7 @@ class RidgeSearch(RidgeEstimator):
             got = f"{len(candidates)} of {total} pairs of kernel and alpha were scored"
             advice = "Raise time_limit, or try fewer."
             text = sentence(type(self).__name__, must, f"{got} ({stop.reason})", advice)
-            warnings.warn(text, ConvergenceWarning, stacklevel=5)
+            warn(text, ConvergenceWarning)
         return candidates
 
     def _paths(
@@ -246,11 +246,13 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
         self.random_state = random_state
         self.verbose = verbose
 
+    @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose, then fit all points; groups are handed to the splitter."""
         start = time.monotonic()
         points = self._check_fit(X)
         targets, self._flat = self._check_targets(y, len(points))
+        self._single = is_single(y)
         weight = checks.sample_weight(type(self).__name__, sample_weight, len(points))
         truth = targets[:, 0] if self._flat else targets
 
@@ -326,6 +328,7 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
         self.random_state = random_state
         self.verbose = verbose
 
+    @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose, then fit all points; groups are handed to the splitter."""
         start = time.monotonic()

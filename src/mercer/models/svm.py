@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +17,7 @@ from ..checks import Array, InputError, sentence
 from ..grams import limited_threads
 from ..inputs import Input, Matrix
 from ..kernels import Linear
-from ..monitor import Monitor, to_stderr
+from ..monitor import Monitor, to_stderr, warn
 from ..solvers import Machine
 from .base import Certificate, KernelEstimator
 from .svm_rows import SharedRows
@@ -84,13 +83,15 @@ class SupportVectorEstimator(KernelEstimator):
     support_: Array
     _of_names: ClassVar[dict[str, Any]] = {"gamma": "scale", "degree": 3, "coef0": 0.0}
 
+    def _cost(self, C: Any, endless: bool = True) -> float:
+        """Return C, checked; endless: whether it may be infinite."""
+        if endless and isinstance(C, float | np.floating) and np.inf == C:
+            return float(np.inf)
+        return checks.number(type(self).__name__, "C", C, above=0)
+
     def _bounds(self, C: Any, weight: Array | None, n: int, endless: bool = False) -> Array:
         """Return C times the weight of each point; endless: whether C may be infinite."""
-        who = type(self).__name__
-        if endless and isinstance(C, Real) and float(C) == np.inf:
-            bound = np.inf
-        else:
-            bound = checks.number(who, "C", C, above=0)
+        bound = self._cost(C, endless)
         if weight is None:
             return np.full(n, bound)
         return np.multiply(bound, weight, out=np.zeros(n), where=weight > 0)
@@ -104,14 +105,15 @@ class SupportVectorEstimator(KernelEstimator):
         """Return what solves machines on groups of these points."""
         who = type(self).__name__
         tol = checks.number(who, "tol", self.tol, above=0)
-        unlimited = self.max_iter is None or self.max_iter == -1
-        most = UNLIMITED if unlimited else checks.whole(who, "max_iter", self.max_iter, least=1)
+        given = self.max_iter
+        unlimited = given is None or (isinstance(given, Integral) and given == -1)
+        most = UNLIMITED if unlimited else checks.whole(who, "max_iter", given, least=1)
         limit = self.time_limit
         limit = None if limit is None else checks.number(who, "time_limit", limit, above=0)
         monitor = Monitor(limit, to_stderr(who) if self.verbose else None, self.callback)
         prepared = self._prepare(points, weight)
         with limited_threads(self.n_jobs, who):
-            reach = float(getattr(self, "C", 1.0))
+            reach = self._cost(getattr(self, "C", 1.0))
             rows = SharedRows(who, prepared, parts, self.memory_limit, tol, monitor, reach)
         if rows.dense is not None and self.kernel_.is_from_outside():
             self._check_mercer(rows.dense)
@@ -125,13 +127,12 @@ class SupportVectorEstimator(KernelEstimator):
             cholesky(K + allowed * np.eye(len(K)), check_finite=False)
         except LinAlgError:
             smallest = float(eigvalsh(K, subset_by_index=[0, 0], check_finite=False)[0])
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: the kernel matrix is not positive semi-definite, its "
                 f"smallest eigenvalue is {smallest:.3g}: the machine found need not be the best, "
                 "and certificate_ bounds nothing. mercer.repair(K) returns the nearest matrix "
                 "that is.",
                 UserWarning,
-                stacklevel=5,
             )
 
     def _run(
@@ -199,11 +200,10 @@ class SupportVectorEstimator(KernelEstimator):
             reached = f"the largest violation of the optimality conditions is {violation:.1e}"
             if violation > tol:
                 reached += f", above tol={tol:g}"
-            warnings.warn(
+            warn(
                 f"{who}: not converged ({status}): {reached}; the duality gap is "
                 f"{primal - dual:.1e}. {ADVICE.get(status, '')}",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     def _keep_support(self, support: Array) -> None:
@@ -214,6 +214,7 @@ class SupportVectorEstimator(KernelEstimator):
     @property
     def support_vectors_(self) -> Any:
         """The support vectors, of rows of numbers: a matrix of the kind that was fitted."""
+        check_is_fitted(self)
         points = self._prepared.points
         if not isinstance(points, Matrix):
             raise AttributeError(
@@ -225,6 +226,7 @@ class SupportVectorEstimator(KernelEstimator):
     @property
     def coef_(self) -> Any:
         """w of each machine, of the linear kernel."""
+        check_is_fitted(self)
         if not isinstance(self.kernel_, Linear):
             raise AttributeError(
                 f"{type(self).__name__}: coef_ exists for the linear kernel; got {self.kernel_}."

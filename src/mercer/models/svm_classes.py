@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,7 +15,7 @@ from .. import checks
 from ..checks import Array
 from ..inputs import Input
 from ..solvers import Machine
-from .calibration import fit_slope, probabilities
+from .calibration import fit_slope, probabilities, slopes_of
 from .svm import SupportVectorEstimator
 from .svm_shop import Task
 
@@ -95,6 +94,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         """Keep what predictions need."""
         self.intercept_ = np.array([machine.offset for machine in machines])
         self._keep_rows(self._coefficients(machines, data.parts), data.parts)
+        self.__dict__.pop("slopes_", None)  # those of a former fit are not of this one
         if self.probability:
             self._calibrate(data, machines)
 
@@ -105,10 +105,9 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
     def _weights(self, codes: Array, weight: Array | None) -> tuple[Array, Array]:
         """Return the weight of each class and of each point; refuse a class without weight."""
         k = len(self.classes_)
-        of_class = np.ones(k)
-        if self.class_weight is not None:
-            first = np.array([np.flatnonzero(codes == c)[0] for c in range(k)])
-            of_class = compute_sample_weight(self.class_weight, self.classes_[codes])[first]
+        of_class, factor = np.ones(k), self._class_weighted(self.classes_[codes], None)
+        if factor is not None:
+            of_class = factor[[np.flatnonzero(codes == c)[0] for c in range(k)]]
         weights = of_class[codes] * (1.0 if weight is None else weight)
         self._class_totals(codes, weights)
         return of_class, weights
@@ -251,4 +250,5 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
     @available_if(_has_probability)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of every class, largest for the one predicted."""
-        return probabilities(self._margins(self._machine_scores(X)), float(self.slopes_[0]))
+        slopes = slopes_of(self)
+        return probabilities(self._margins(self._machine_scores(X)), float(slopes[0]))

@@ -16,6 +16,7 @@ from ..solvers.machines import (
     read_hard_margin,
     read_nu_classification,
 )
+from .records import recorded
 from .svm_classes import SupportVectorClassifier
 from .svm_shop import Task
 
@@ -105,6 +106,7 @@ class SVC(SupportVectorClassifier):
         problem = classification(y, bounds, bool(self.fit_intercept))
         return Task(groups, problem, read_classification)
 
+    @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the machines."""
         return self._fit(X, y, sample_weight)
@@ -184,6 +186,7 @@ class NuSVC(SupportVectorClassifier):
         read = partial(read_nu_classification, tol=self.tol)
         return Task(groups, nu_classification(y, weight, nu), read)
 
+    @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the machines."""
         return self._fit(X, y, sample_weight)

@@ -22,6 +22,7 @@ from ..solvers.machines import (
     read_regression,
     regression,
 )
+from .records import recorded
 from .svm import SupportVectorEstimator
 from .svm_shop import Task
 
@@ -114,6 +115,7 @@ class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
+    @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the function."""
         points = self._check_fit(X)
@@ -187,6 +189,7 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
+    @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the function and the tube."""
         start = time.monotonic()
@@ -270,6 +273,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
+    @recorded
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the region; y is not used."""
         points = self._check_fit(X)

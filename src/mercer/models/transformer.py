@@ -7,10 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from ..checks import Array, MemoryLimitError, bytes_text
 from ..grams import Gram, limit_in_bytes
 from .base import Certificate, KernelEstimator
+from .records import recorded
 
 
 class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):  # type: ignore[misc]
@@ -44,6 +46,7 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
         self.center = center
         self.memory_limit = memory_limit
 
+    @recorded
     def fit(self, X: Any, y: Any = None) -> Self:
         """Keep the points, and the means if they are to be taken off."""
         start = time.perf_counter()
@@ -86,6 +89,7 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
 
     @property
     def _n_features_out(self) -> int:
+        check_is_fitted(self)
         return len(self._prepared)
 
     def __sklearn_tags__(self) -> Any:

@@ -1,0 +1,113 @@
+"""What is to be learnt: numbers and classes, from lists, arrays and columns of data frames."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import column_or_1d
+
+from .. import checks
+from ..checks import Array, InputError, InputTypeError, sentence
+
+CLASSES = "hold classes, one for each point"
+
+
+def given(who: str, y: Any) -> Any:
+    """Return y, dense; refuse None in the words that scikit-learn's tests expect."""
+    if y is None:
+        raise InputError(f"{who} requires y to be passed, but the target y is None.")
+    return y.toarray() if hasattr(y, "toarray") else y
+
+
+def as_numbers(who: str, y: Any, n: int, several: bool) -> tuple[Array, bool]:
+    """Return numbers to predict, one column an output, and whether y was 1-D.
+
+    several: whether there may be several outputs, so that a table of one column is one of them.
+    """
+    values = checks.floats(who, "y", given(who, y))
+    if values.ndim == 2 and values.shape[1] == 1 and not several:
+        values = column_or_1d(values, warn=True)
+    if values.ndim not in (1, 2) or values.shape[0] != n:
+        must = f"y must have one row for each of the {n} points"
+        raise InputError(sentence(who, must, f"shape {values.shape}"))
+    if values.ndim == 2 and values.shape[1] == 0:
+        raise InputError(sentence(who, "y must have a column", f"shape {values.shape}"))
+    checks.finite(who, values, what="y")
+    return values.reshape(n, -1).copy(), values.ndim == 1  # y may change afterwards
+
+
+def is_single(y: Any) -> bool:
+    """Return whether all numbers to predict are in single precision."""
+    return bool(np.asarray(y).dtype == np.float32)
+
+
+def as_labels(who: str, y: Any, n: int) -> Array:
+    """Return the class of every point, as given."""
+    labels = checks.array(who, "y", given(who, y), CLASSES)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = column_or_1d(labels, warn=True)
+    if labels.ndim != 1:
+        must = "y must be 1-D, one class for each point"
+        raise InputError(sentence(who, must, f"shape {labels.shape}"))
+    if len(labels) != n:
+        raise InputError(sentence(who, f"y must have {n} labels", len(labels)))
+    missing = checks.first_missing(labels)
+    if missing is not None:
+        index, count = missing
+        rows = "row" if count == 1 else "rows"
+        got = f"{checks.show(labels[index])} in row {index} ({count} such {rows})"
+        advice = "Drop the points whose class is not known, or give them a class of their own."
+        raise InputError(sentence(who, "y must have a class for every point", got, advice))
+    if labels.dtype.kind == "O" and all(isinstance(label, Real | np.bool_) for label in labels):
+        labels = np.array(labels.tolist())  # numbers that came as objects are numbers
+    if labels.dtype.kind == "f":
+        checks.vector(who, "y", labels, n)
+    return labels
+
+
+def as_indicators(who: str, y: Any, n: int) -> Array | None:
+    """Return y as a table of 0 and 1, a column for each of several labels; None for classes."""
+    table = checks.array(who, "y", given(who, y), CLASSES)
+    if table.ndim != 2 or table.shape[1] < 2 or table.dtype.kind not in "biuf":
+        return None
+    checks.finite(who, table, what="y")
+    if type_of_target(table, input_name="y") != "multilabel-indicator":
+        return None
+    if len(table) != n:
+        raise InputError(sentence(who, f"y must have {n} rows", len(table)))
+    return np.asarray(table.astype(int))
+
+
+def as_classes(who: str, y: Any, n: int) -> tuple[Array, Array]:
+    """Return the classes and the class number of every point; there must be two classes."""
+    labels = as_labels(who, y, n)
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except (TypeError, ValueError):
+        raise _several_types(who, labels) from None
+    try:
+        check_classification_targets(labels)
+    except ValueError as error:
+        advice = f"{error} Round or bin the numbers, or take a model of regression."
+        got = f"{checks.show(labels[0])} in row 0, dtype {labels.dtype}"
+        raise InputError(sentence(who, "y must hold classes", got, advice)) from None
+    if len(classes) < 2:
+        got = f"1 class, {checks.show(classes[0])}"
+        raise InputError(sentence(who, "y must have at least two classes", got))
+    return classes, codes
+
+
+def _several_types(who: str, labels: Array) -> InputTypeError:
+    """Return the error of labels that cannot be put in order."""
+    first = type(labels[0])
+    other = next((i for i, label in enumerate(labels) if type(label) is not first), 0)
+    got = f"{checks.show(labels[0])} ({first.__name__}) in row 0"
+    if other:
+        got += f" and {checks.show(labels[other])} ({type(labels[other]).__name__}) in row {other}"
+    must = "the classes of y must be words, or numbers, that have an order"
+    return InputTypeError(
+        sentence(who, must, got, "Convert them to text with [str(c) for c in y].")
+    )

@@ -1,0 +1,24 @@
+"""Every estimator, found by its class, and small data that each of them can be fitted on."""
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from mercer import models
+
+ESTIMATORS = [
+    kind
+    for kind in (getattr(models, name) for name in models.__all__)
+    if isinstance(kind, type) and issubclass(kind, models.KernelEstimator) and hasattr(kind, "fit")
+]
+CLASSIFIERS = [kind for kind in ESTIMATORS if is_classifier(kind())]
+REGRESSORS = [kind for kind in ESTIMATORS if hasattr(kind, "predict") and "Regressor" in str(kind)]
+REGRESSORS += [models.KernelRidge, models.KernelRidgeCV, models.SVR, models.NuSVR]
+
+X = np.random.default_rng(0).normal(size=(14, 2))
+LABELS = np.arange(14) % 2
+NUMBERS = 2.0 * X[:, 0] + X[:, 1]
+
+
+def target(kind):
+    """What an estimator can be fitted to on X; those without a target leave it alone."""
+    return LABELS if kind in CLASSIFIERS else NUMBERS
