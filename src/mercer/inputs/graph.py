@@ -220,7 +220,7 @@ def _pairs(given: Any) -> Array:
         return np.empty((0, 2), dtype=np.int64)
     if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
         columns = found.ndim == 2 and found.shape[0] == 2
-        hint = "Transpose it, and give each edge once." if columns else ""
+        hint = "Read it with Graph.from_edge_index." if columns else ""
         got = f"{found.dtype} of shape {found.shape}"
         raise InputTypeError(sentence("Graph", must, got, hint))
     return found

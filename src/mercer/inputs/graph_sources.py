@@ -114,21 +114,20 @@ def parts_of_edge_index(
     """Return nodes, edges, labels, attributes and weights from an array of edges, each once."""
     if hasattr(source, "edge_index"):
         n_nodes = _own(source, "num_nodes") if n_nodes is None else n_nodes
-        if node_attributes is None:
-            node_attributes = _plain(_own(source, "x"))
-        if edge_weights is None:
-            edge_weights = _own(source, "edge_weight")
+        node_attributes = _own(source, "x") if node_attributes is None else node_attributes
         if edge_labels is None and edge_weights is None:
             edge_labels = _labels_of_rows(_own(source, "edge_attr"))
+            edge_weights = _own(source, "edge_weight")
         source = source.edge_index
+    node_labels, node_attributes = _plain(node_labels), _plain(node_attributes)
     ends = _edge_index(source)
     pairs = np.sort(ends, axis=0).T
     first, edge_of = _each_once(ends, pairs)
     labels = _agreed("edge_labels", edge_labels, ends, first, edge_of)
-    weights = _agreed("edge_weights", _plain(edge_weights), ends, first, edge_of)
-    known = next((len(part) for part in (node_labels, node_attributes) if part is not None), None)
+    weights = _agreed("edge_weights", edge_weights, ends, first, edge_of)
     if n_nodes is None:
-        n_nodes = int(ends.max(initial=-1)) + 1 if known is None else known
+        parts = [part for part in (node_labels, node_attributes) if hasattr(part, "__len__")]
+        n_nodes = len(parts[0]) if parts else int(ends.max(initial=-1)) + 1
     n_nodes = checks.whole(_EDGES, "n_nodes", n_nodes, least=0)
     outside = np.flatnonzero((ends < 0).any(axis=0) | (ends >= n_nodes).any(axis=0))
     if len(outside):
@@ -193,6 +192,7 @@ def _agreed(name: str, given: Any, ends: Array, first: Array, edge_of: Array) ->
     """Return one of what is given for every column, for every edge; both directions must agree."""
     if given is None:
         return None
+    given = _plain(given)
     try:
         values = given.tolist() if isinstance(given, np.ndarray) else list(given)
     except TypeError:
@@ -203,12 +203,19 @@ def _agreed(name: str, given: Any, ends: Array, first: Array, edge_of: Array) ->
         must = f"{name} must be {len(edge_of)}, one for each column of edge_index"
         raise InputError(sentence(_EDGES, must, len(values)))
     for column, earlier in enumerate(first[edge_of].tolist()):
-        if values[column] != values[earlier]:
+        if column != earlier and _differ(values[column], values[earlier]):
             must = f"{name} must be the same in both directions"
             got = f"{checks.show(values[earlier])} for {_column(ends, earlier)} and "
             got += f"{checks.show(values[column])} for {_column(ends, column)}"
             raise InputError(sentence(_EDGES, must, got))
     return [values[column] for column in first.tolist()]
+
+
+def _differ(one: Any, other: Any) -> bool:
+    try:
+        return bool(one != other)
+    except (TypeError, ValueError):  # what cannot be compared is refused by the graph
+        return False
 
 
 def _labels_of_rows(given: Any) -> list[Hashable] | None:

@@ -308,7 +308,7 @@ def from_spec(
             sentence("from_spec", f"fields of {name} are {', '.join(known)}", unknown[0])
         )
     for key, value in values.items():
-        if isinstance(value, Mapping):
+        if key == "inner" or isinstance(value, Mapping):
             values[key] = from_spec(value, functions, depth + 1)
         elif key == "terms" and isinstance(value, list | tuple):
             values[key] = tuple(from_spec(term, functions, depth + 1) for term in value)

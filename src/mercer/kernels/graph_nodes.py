@@ -109,7 +109,7 @@ def node_values(who: str, kernel: Kernel, x: Graph, y: Graph, without: str) -> A
     rows = [attribute_rows(who, [graph], without) for graph in (x, y)]
     if not (len(rows[0]) and len(rows[1])):
         return np.zeros((len(rows[0]), len(rows[1])))
-    return finite(who, kernel.formula(*rows))
+    return finite(who, kernel.formula(rows[0].values, rows[1].values))
 
 
 def finite(who: str, values: Array) -> Array:
