@@ -52,16 +52,15 @@ std::vector<PathLists::Length> lists(PathSearch& search, std::int64_t first, std
         const std::vector<double>& lengths = search.from(u);
         for (std::int64_t v = first; v < last; ++v)
             if (v != u && lengths[at(v - first)] != PathSearch::unreached)
-                paths.push_back({lengths[at(v - first)],
-                                 {static_cast<std::int32_t>(u - first),
-                                  static_cast<std::int32_t>(v - first)}});
+                paths.push_back(
+                    {lengths[at(v - first)],
+                     {static_cast<std::int32_t>(u - first), static_cast<std::int32_t>(v - first)}});
     }
     std::stable_sort(paths.begin(), paths.end(),
                      [](const Path& a, const Path& b) { return a.length < b.length; });
     std::vector<PathLists::Length> found;
     for (const Path& path : paths) {
-        if (found.empty() || found.back().length != path.length)
-            found.push_back({path.length, {}});
+        if (found.empty() || found.back().length != path.length) found.push_back({path.length, {}});
         found.back().paths.push_back(path.ends);
     }
     return found;
@@ -121,8 +120,8 @@ private:
     double total_ = 0;
 };
 
-// As `margin` of random_walks.cpp. Conjugate gradients hardly see vertices of little weight, so that
-// x may be anything there; 1 + scale * W D x is what it should be, and is tried in its place.
+// As `margin` of random_walks.cpp. Conjugate gradients hardly see vertices of little weight, so
+// that x may be anything there; 1 + scale * W D x is what it should be, and is tried in its place.
 double margin(const Weighed& product, double scale, Scratch& scratch) {
     if (!product.has_edges() || product.pairs() == 0) return 1;
     const std::int64_t size = product.size();
