@@ -4,21 +4,8 @@
 #include <vector>
 
 #include "bind_objects.hpp"
-#include "graphs.hpp"
 
 namespace {
-
-mercer::Graphs graphs(const Column<std::int64_t>& node_ends, const Column<std::int64_t>& arc_ends,
-                      const Column<std::int64_t>& neighbours) {
-    require(node_ends.shape(0) > 0 && arc_ends.shape(0) > 0,
-            "graphs: there must be one more end than graphs, and than nodes.");
-    return {node_ends.data(),
-            arc_ends.data(),
-            neighbours.data(),
-            static_cast<std::int64_t>(node_ends.shape(0)) - 1,
-            static_cast<std::int64_t>(arc_ends.shape(0)) - 1,
-            static_cast<std::int64_t>(neighbours.shape(0))};
-}
 
 // How often each id occurs in each of many objects, until Python has made room for it.
 struct Tally {

@@ -156,5 +156,6 @@ void bind_objects(nb::module_& m) {
     bind_trees(m);
     bind_graphs(m);
     bind_random_walks(m);
+    bind_node_pairs(m);
     bind_series(m);
 }

@@ -24,13 +24,15 @@ void bind_random_walks(nb::module_& m) {
             [](WalkGraphs* self, const Column<std::int64_t>& node_ends,
                const Column<std::int64_t>& arc_ends, const Column<std::int64_t>& neighbours,
                const Column<std::uint64_t>& node_codes, const Column<std::uint64_t>& arc_codes,
-               const Column<double>& weights) {
-                new (self) WalkGraphs(mercer::FlatGraphs{copied(node_ends), copied(arc_ends),
-                                                         copied(neighbours), copied(node_codes),
-                                                         copied(arc_codes), copied(weights)});
+               const Column<double>& weights, bool merge) {
+                const mercer::FlatGraphs flat{copied(node_ends),  copied(arc_ends),
+                                              copied(neighbours), copied(node_codes),
+                                              copied(arc_codes),  copied(weights)};
+                new (self) WalkGraphs(flat, merge);
             },
             "node_ends"_a.noconvert(), "arc_ends"_a.noconvert(), "neighbours"_a.noconvert(),
-            "node_codes"_a.noconvert(), "arc_codes"_a.noconvert(), "weights"_a.noconvert())
+            "node_codes"_a.noconvert(), "arc_codes"_a.noconvert(), "weights"_a.noconvert(),
+            "merge"_a = true)
         .def("__len__", &WalkGraphs::size)
         .def_ro_static("LEAST_MARGIN", &WalkGraphs::least_margin)
         .def(

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <limits>
 #include <mutex>
 #include <stdexcept>
 
 #include "hash.hpp"
 #include "machine.hpp"
+#include "path_search.hpp"
 
 namespace mercer {
 
@@ -20,27 +18,6 @@ constexpr std::int64_t roots_at_once = 64;
 
 std::size_t at(std::int64_t place) {
     return static_cast<std::size_t>(place);
-}
-
-void check(const Graphs& graphs) {
-    const auto require = [](bool holds) {
-        if (!holds) throw std::invalid_argument("graphs: nodes and arcs must fit together.");
-    };
-    require(graphs.node_ends[0] == 0 && graphs.arc_ends[0] == 0 &&
-            graphs.node_ends[graphs.count] == graphs.nodes &&
-            graphs.arc_ends[graphs.nodes] == graphs.arcs);
-    for (std::int64_t g = 0; g < graphs.count; ++g)
-        require(graphs.node_ends[g] <= graphs.node_ends[g + 1]);
-    for (std::int64_t v = 0; v < graphs.nodes; ++v)
-        require(graphs.arc_ends[v] <= graphs.arc_ends[v + 1]);
-    // Now every index below is within its array.
-    for (std::int64_t g = 0; g < graphs.count; ++g)
-        for (std::int64_t v = graphs.node_ends[g]; v < graphs.node_ends[g + 1]; ++v)
-            for (std::int64_t k = graphs.arc_ends[v]; k < graphs.arc_ends[v + 1]; ++k) {
-                const std::int64_t u = graphs.neighbours[k];
-                require(graphs.node_ends[g] <= u && u < graphs.node_ends[g + 1]);
-                require(k == graphs.arc_ends[v] || graphs.neighbours[k - 1] < u);
-            }
 }
 
 // How often each id was met. Ids are hashes: their low bits are places in a table.
@@ -90,103 +67,32 @@ private:
     std::size_t used_ = 0;
 };
 
-// A length with twelve significant digits: sums of the same weights in another order are equal.
-double shortened(double length) {
-    if (length < 1e12 && length == std::floor(length)) return length;
-    char text[32];
-    std::snprintf(text, sizeof text, "%.11e", length);
-    return std::strtod(text, nullptr);
-}
-
-// Shortest paths within the graphs, from one node at a time.
+// What is counted of shortest paths.
 class Paths {
 public:
     Paths(const Graphs& graphs, const std::uint64_t* codes, const double* weights)
-        : graphs_(graphs), codes_(codes), weights_(weights) {}
+        : graphs_(graphs), codes_(codes), search_(graphs, weights) {}
 
     // The counts of graph g; what was found so far if the task is to end.
     std::vector<IdCount> count(std::int64_t g, int worker) {
-        first_ = graphs_.node_ends[g];
-        last_ = graphs_.node_ends[g + 1];
-        const double* const begin = weights_ + graphs_.arc_ends[first_];
-        const double* const end = weights_ + graphs_.arc_ends[last_];
-        const bool steps = std::all_of(begin, end, [](double weight) { return weight == 1.0; });
-        for (std::int64_t u = first_; u < last_ && !stop_asked(worker); ++u) {
-            lengths_.assign(at(last_ - first_), unreached);
-            if (steps)
-                walk(u);
-            else
-                search(u);
-            note(u);
+        search_.enter(g);
+        const std::int64_t first = graphs_.node_ends[g], last = graphs_.node_ends[g + 1];
+        for (std::int64_t u = first; u < last && !stop_asked(worker); ++u) {
+            const std::vector<double>& lengths = search_.from(u);
+            const std::uint64_t start = mix(codes_[u] + 0x9e3779b97f4a7c15ULL);
+            for (std::int64_t v = first; v < last; ++v) {
+                const double length = lengths[at(v - first)];
+                if (v == u || length == PathSearch::unreached) continue;
+                meter_.add(mix(mix(start + codes_[v]) + std::bit_cast<std::uint64_t>(length)));
+            }
         }
         return meter_.drain();
     }
 
 private:
-    static constexpr double unreached = std::numeric_limits<double>::infinity();
-
-    struct Place {
-        double length;
-        std::int64_t node;
-        bool operator<(const Place& other) const { return length > other.length; }  // least on top
-    };
-
-    double& length(std::int64_t node) { return lengths_[at(node - first_)]; }
-
-    // All edges have length 1: breadth first.
-    void walk(std::int64_t source) {
-        queue_.assign(1, source);
-        length(source) = 0.0;
-        for (std::size_t next = 0; next < queue_.size(); ++next) {
-            const std::int64_t v = queue_[next];
-            for (std::int64_t k = graphs_.arc_ends[v]; k < graphs_.arc_ends[v + 1]; ++k) {
-                double& found = length(graphs_.neighbours[k]);
-                if (found != unreached) continue;
-                found = length(v) + 1.0;
-                queue_.push_back(graphs_.neighbours[k]);
-            }
-        }
-    }
-
-    // Dijkstra's search. Rounded sums never fall along a path, so it finds the least rounded sum,
-    // whatever the numbers of the nodes.
-    void search(std::int64_t source) {
-        heap_.assign(1, {0.0, source});
-        length(source) = 0.0;
-        while (!heap_.empty()) {
-            std::pop_heap(heap_.begin(), heap_.end());
-            const Place top = heap_.back();
-            heap_.pop_back();
-            if (top.length > length(top.node)) continue;
-            for (std::int64_t k = graphs_.arc_ends[top.node]; k < graphs_.arc_ends[top.node + 1];
-                 ++k) {
-                const double candidate = top.length + weights_[k];
-                double& found = length(graphs_.neighbours[k]);
-                if (candidate >= found) continue;
-                found = candidate;
-                heap_.push_back({candidate, graphs_.neighbours[k]});
-                std::push_heap(heap_.begin(), heap_.end());
-            }
-        }
-        for (double& found : lengths_)
-            if (found != unreached) found = shortened(found);
-    }
-
-    void note(std::int64_t source) {
-        const std::uint64_t start = mix(codes_[source] + 0x9e3779b97f4a7c15ULL);
-        for (std::int64_t v = first_; v < last_; ++v) {
-            if (v == source || length(v) == unreached) continue;
-            meter_.add(mix(mix(start + codes_[v]) + std::bit_cast<std::uint64_t>(length(v))));
-        }
-    }
-
     const Graphs& graphs_;
     const std::uint64_t* codes_;
-    const double* weights_;
-    std::int64_t first_ = 0, last_ = 0;
-    std::vector<double> lengths_;
-    std::vector<std::int64_t> queue_;
-    std::vector<Place> heap_;
+    PathSearch search_;
     Meter meter_;
 };
 
@@ -285,12 +191,37 @@ void check(int size, const std::vector<std::int32_t>& classes, std::int64_t kind
 
 }  // namespace
 
-bool count_paths(const Graphs& graphs, const std::uint64_t* codes, const double* weights,
-                 IdCounts& out, const Poll& poll) {
-    check(graphs);
+void check_graphs(const Graphs& graphs) {
+    const auto require = [](bool holds) {
+        if (!holds) throw std::invalid_argument("graphs: nodes and arcs must fit together.");
+    };
+    require(graphs.node_ends[0] == 0 && graphs.arc_ends[0] == 0 &&
+            graphs.node_ends[graphs.count] == graphs.nodes &&
+            graphs.arc_ends[graphs.nodes] == graphs.arcs);
+    for (std::int64_t g = 0; g < graphs.count; ++g)
+        require(graphs.node_ends[g] <= graphs.node_ends[g + 1]);
+    for (std::int64_t v = 0; v < graphs.nodes; ++v)
+        require(graphs.arc_ends[v] <= graphs.arc_ends[v + 1]);
+    // Now every index below is within its array.
+    for (std::int64_t g = 0; g < graphs.count; ++g)
+        for (std::int64_t v = graphs.node_ends[g]; v < graphs.node_ends[g + 1]; ++v)
+            for (std::int64_t k = graphs.arc_ends[v]; k < graphs.arc_ends[v + 1]; ++k) {
+                const std::int64_t u = graphs.neighbours[k];
+                require(graphs.node_ends[g] <= u && u < graphs.node_ends[g + 1]);
+                require(k == graphs.arc_ends[v] || graphs.neighbours[k - 1] < u);
+            }
+}
+
+void check_lengths(const Graphs& graphs, const double* weights) {
     for (std::int64_t k = 0; k < graphs.arcs; ++k)
         if (!(weights[k] > 0.0 && std::isfinite(weights[k])))
-            throw std::invalid_argument("count_paths: weights must be positive and finite.");
+            throw std::invalid_argument("graphs: weights must be positive and finite.");
+}
+
+bool count_paths(const Graphs& graphs, const std::uint64_t* codes, const double* weights,
+                 IdCounts& out, const Poll& poll) {
+    check_graphs(graphs);
+    check_lengths(graphs, weights);
     out.assign(at(graphs.count), {});
     std::vector<Paths> workers(at(num_threads()), Paths(graphs, codes, weights));
     return parallel_for(
@@ -301,7 +232,7 @@ bool count_paths(const Graphs& graphs, const std::uint64_t* codes, const double*
 
 bool count_graphlets(const Graphs& graphs, int size, const std::vector<std::int32_t>& classes,
                      std::int64_t kinds, std::int64_t* out, const Poll& poll) {
-    check(graphs);
+    check_graphs(graphs);
     check(size, classes, kinds);
     std::fill_n(out, graphs.count * kinds, std::int64_t{0});
     std::mutex adding;

@@ -18,6 +18,11 @@ struct Graphs {
     std::int64_t count, nodes, arcs;
 };
 
+// Throws std::invalid_argument if the arrays are no graphs.
+void check_graphs(const Graphs& graphs);
+// Throws std::invalid_argument if the weight of an arc is no length.
+void check_lengths(const Graphs& graphs, const double* weights);
+
 struct IdCount {
     std::uint64_t id;
     double count;

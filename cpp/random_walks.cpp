@@ -10,12 +10,14 @@
 #include "machine.hpp"
 #include "walk_classes.hpp"
 #include "walk_product.hpp"
+#include "walk_series.hpp"
 
 namespace mercer {
 
 namespace {
 
-using walks::dot, walks::Gradients, walks::Product;
+using walks::dot, walks::finite, walks::geometric, walks::Gradients, walks::most_steps,
+    walks::Product;
 
 void require(bool holds, const char* sentence) {
     if (!holds) throw std::invalid_argument(sentence);
@@ -49,57 +51,14 @@ void check(const FlatGraphs& flat) {
     }
 }
 
-// Without rounding, conjugate gradients take as many steps as there are vertices.
-std::int64_t most_steps(const Product& product) {
-    return 1000 + 20 * product.size();
-}
-
-// 1'(I - W)^-1 1. The sum of the gains lacks exactly r'(I - W)^-1 r <= r'r / (1 - rho), and 1e-16
-// more of W would change it by as much as 1e-16 / (1 - rho) of itself: half the steps that x would
-// take.
-double geometric(const Product& product, Scratch& scratch) {
-    if (!product.has_edges()) return product.pairs();
-    constexpr double enough = 1e-17;
-    Gradients gradients(product, 1.0, product.room(Gradients::vectors, scratch));
-    double total = 0;
-    for (std::int64_t left = most_steps(product); left > 0; --left) {
-        const double gain = gradients.step();
-        if (!(gain > 0)) break;
-        total += gain;
-        if (gradients.squares() <= enough * total || scratch.stopped(product.work())) return total;
-    }
-    throw std::runtime_error("RandomWalk: the series of a pair of graphs did not converge.");
-}
-
-// 1'(I + W + ... + W^steps) 1 from half as many products: 1'W^(a+b) 1 = (W^a 1)'(W^b 1).
-double finite(const Product& product, std::int64_t steps, Scratch& scratch) {
-    const std::int64_t size = product.size();
-    double total = product.pairs();
-    if (!product.has_edges()) return total;
-    double* row = product.room(3, scratch);
-    double* sizes = row + product.width();
-    double* x = sizes + size;
-    double* y = x + size;
-    product.store_sizes(sizes);
-    std::fill(x, x + size, 1.0);
-    for (std::int64_t left = steps; left > 0; left -= 2) {
-        product.apply(x, y, row);
-        total += dot(sizes, x, y, size);
-        if (left > 1) total += dot(sizes, y, y, size);
-        if (scratch.stopped(product.work())) break;
-        std::swap(x, y);
-    }
-    return total;
-}
-
 // A bound of 1 - scale * rho(W) from below, or -1. W has no negative entries, so that x > 0 with
 // scale * W x <= (1 - m) x, entry by entry, proves scale * rho(W) <= 1 - m (Collatz, Wielandt).
 double margin(const Product& product, double scale, Scratch& scratch) {
     if (!product.has_edges()) return 1;
     const std::int64_t size = product.size();
-    double* row = product.room(Gradients::vectors + 2, scratch);
+    double* row = product.room(walks::gradient_vectors + 2, scratch);
     Gradients gradients(product, scale, row);
-    double* x = row + product.width() + Gradients::vectors * size;
+    double* x = row + product.width() + walks::gradient_vectors * size;
     double* y = x + size;
     std::fill(x, x + size, 0.0);
     const auto small = [](double r) { return std::abs(r) <= 0.25; };
@@ -167,11 +126,12 @@ bool same(const WalkGraphs::Kind& a, const WalkGraphs::Kind& b) {
 
 }  // namespace
 
-WalkGraphs::WalkGraphs(const FlatGraphs& flat) {
+WalkGraphs::WalkGraphs(const FlatGraphs& flat, bool merge)
+    : merged_(merge), node_ends_(flat.node_ends) {
     check(flat);
     for (std::size_t i = 0; i + 1 < flat.node_ends.size(); ++i) {
         const std::int64_t first = flat.node_ends[i], last = flat.node_ends[i + 1];
-        const walks::Classes classes(flat, first, last);
+        const walks::Classes classes(flat, first, last, merge);
         add_arcs(flat, classes, add_nodes(flat, first, last, classes));
         group_ends_.push_back(static_cast<std::int64_t>(groups_.size()));
         kind_ends_.push_back(static_cast<std::int64_t>(kinds_.size()));
@@ -197,6 +157,7 @@ std::vector<WalkGraphs::Spot> WalkGraphs::add_nodes(const FlatGraphs& flat, std:
         spots[c].place = static_cast<std::int32_t>(groups_.back().classes++);
         groups_.back().nodes += sizes[c];
         class_sizes_.push_back(sizes[c]);
+        class_nodes_.push_back(spots[c].node - first);
     }
     return spots;
 }

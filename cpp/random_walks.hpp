@@ -50,7 +50,8 @@ public:
         std::vector<double> values, weights;
     };
 
-    explicit WalkGraphs(const FlatGraphs& flat);
+    // merge: whether nodes that no walk can tell apart are kept as one.
+    WalkGraphs(const FlatGraphs& flat, bool merge);
 
     std::int64_t size() const { return static_cast<std::int64_t>(group_ends_.size()) - 1; }
     // Whether all nodes of graph i have one label, and all edges.
@@ -71,6 +72,12 @@ public:
     const double* class_sizes(const Group& group) const {
         return class_sizes_.data() + group.first_class;
     }
+    // A node of each class, counted from the first of the graph.
+    const std::int64_t* class_nodes(const Group& group) const {
+        return class_nodes_.data() + group.first_class;
+    }
+    std::int64_t nodes(std::int64_t i) const { return node_ends_[at(i + 1)] - node_ends_[at(i)]; }
+    bool is_merged() const { return merged_; }
     const Kind* kinds(std::int64_t i) const { return kinds_.data() + kind_ends_[at(i)]; }
     const Kind* kinds_end(std::int64_t i) const { return kinds(i + 1); }
     const Arc* by_head(std::int64_t arc) const { return by_head_.data() + arc; }
@@ -89,9 +96,11 @@ private:
                   const std::vector<Spot>& spots);
     void add_turns(const Kind& kind);
 
-    std::vector<std::int64_t> group_ends_{0}, kind_ends_{0};
+    bool merged_;
+    std::vector<std::int64_t> node_ends_, group_ends_{0}, kind_ends_{0};
     std::vector<Group> groups_;
     std::vector<double> class_sizes_;
+    std::vector<std::int64_t> class_nodes_;
     std::vector<Kind> kinds_;
     // The arcs of a kind twice: with equal heads together, and in turns, in each of which no tail
     // comes twice, so that a sum over arcs never waits for what it has just written.

@@ -17,12 +17,13 @@ namespace mercer::walks {
 // the order of node labels and do not depend on the numbers of nodes.
 class Classes {
 public:
-    Classes(const FlatGraphs& flat, std::int64_t first, std::int64_t last)
+    // merge: false puts every node into a class of its own.
+    Classes(const FlatGraphs& flat, std::int64_t first, std::int64_t last, bool merge)
         : flat_(flat), first_(first), count_(at(last - first)), of_(count_), order_(count_) {
         std::iota(order_.begin(), order_.end(), 0);
         const auto code = [&](std::size_t u) { return flat_.node_codes[at(first_) + u]; };
         number([&](std::size_t u, std::size_t v) { return code(u) < code(v); });
-        if (!refine()) number([](std::size_t u, std::size_t v) { return u < v; });
+        if (!merge || !refine()) number([](std::size_t u, std::size_t v) { return u < v; });
     }
 
     // The class of a node, counted from the first of the graph.

@@ -62,6 +62,7 @@ public:
             } else {
                 places[static_cast<std::size_t>(mine - left.groups(i))] = {size_, theirs->classes};
                 rectangles_.push_back({left.class_sizes(*mine), right.class_sizes(*theirs),
+                                       left.class_nodes(*mine), right.class_nodes(*theirs),
                                        mine->classes, theirs->classes});
                 size_ += mine->classes * theirs->classes;
                 width_ = std::max(width_, theirs->classes);
@@ -112,6 +113,15 @@ public:
                     *sizes++ = part.left[a] * part.right[b];
     }
 
+    // values[k] = function(u, v) for the nodes u and v of each entry.
+    template <class Function>
+    void store(const Function& function, double* values) const {
+        for (const Rectangle& part : rectangles_)
+            for (std::int64_t a = 0; a < part.rows; ++a)
+                for (std::int64_t b = 0; b < part.columns; ++b)
+                    *values++ = function(part.left_nodes[a], part.right_nodes[b]);
+    }
+
     // y = W x; `row` has room for `width` numbers.
     void apply(const double* x, double* y, double* row) const {
         std::fill(y, y + size_, 0.0);
@@ -141,7 +151,8 @@ private:
     };
 
     struct Rectangle {
-        const double *left, *right;
+        const double *left, *right;  // sizes
+        const std::int64_t *left_nodes, *right_nodes;
         std::int64_t rows, columns;
     };
 
@@ -151,13 +162,15 @@ private:
     std::vector<Block> blocks_;
 };
 
-// The method of conjugate gradients for (I - scale * W) x = 1, step by step.
+inline constexpr std::int64_t gradient_vectors = 4;
+
+// The method of conjugate gradients for (I - scale * W) x = 1, step by step; W is a Product or
+// anything else with its functions.
+template <class Operator>
 class Gradients {
 public:
-    static constexpr std::int64_t vectors = 4;
-
-    // memory: the product's room for `vectors` vectors.
-    Gradients(const Product& product, double scale, double* memory)
+    // memory: the product's room for `gradient_vectors` vectors.
+    Gradients(const Operator& product, double scale, double* memory)
         : product_(product),
           scale_(scale),
           size_(product.size()),
@@ -191,7 +204,7 @@ public:
     }
 
 private:
-    const Product& product_;
+    const Operator& product_;
     double scale_;
     std::int64_t size_;
     double *row_, *sizes_, *r_, *p_, *q_;

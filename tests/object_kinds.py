@@ -4,9 +4,11 @@ import numpy as np
 
 from mercer.kernels import (
     Fisher,
+    Gaussian,
     GlobalAlignment,
     Graph,
     Graphlet,
+    HashGraph,
     Mismatch,
     PartialTree,
     PyramidMatch,
@@ -42,6 +44,10 @@ GRAPHS = [ring(side) for side in SIDE]
 SERIES = [np.cumsum(random.normal(side, 1, (int(random.integers(3, 9)), 2)), 0) for side in SIDE]
 MAPS = [random.integers(0, 3 + 2 * side, (6, 5)) for side in SIDE]
 VECTORS = [random.normal(3 * side, 2, (int(random.integers(1, 7)), 2)) for side in SIDE]
+ATTRIBUTED = [
+    Graph(x.n_nodes, x.edges, node_attributes=random.normal(side, 1, (x.n_nodes, 2)))
+    for x, side in zip(GRAPHS, SIDE, strict=True)
+]
 MIXTURE = ("mixture", (0.5, 0.5), ((0.0, 0.0), (3.0, 3.0)), ((2.0, 2.0), (2.0, 2.0)))
 
 KINDS = {
@@ -57,6 +63,9 @@ KINDS = {
     "paths": (ShortestPath(), GRAPHS),
     "graphlets": (Graphlet(4), GRAPHS),
     "walks": (RandomWalk(0.05), GRAPHS),
+    "hashed graphs": (HashGraph(), ATTRIBUTED),
+    "paths of attributes": (ShortestPath(node_kernel=Gaussian(0.5)), ATTRIBUTED),
+    "walks of attributes": (RandomWalk(0.05, node_kernel=Gaussian(0.5)), ATTRIBUTED),
     "series": (GlobalAlignment(), SERIES),
     "images": (SpatialPyramid(1), MAPS),
     "sets of vectors": (PyramidMatch(2), VECTORS),

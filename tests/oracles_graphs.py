@@ -1,12 +1,15 @@
 """Slow, obvious definitions of what kernels of graphs count; nothing here imports mercer.
 
-A graph is anything with n_nodes, edges, node_labels, edge_labels and edge_weights. What is counted
-comes as a Counter; `product` and `overlap` make k of two of them.
+A graph is anything with n_nodes, edges, node_labels, edge_labels, edge_weights and, where they are
+compared, node_attributes. What is counted comes as a Counter; `product` and `overlap` make k of two
+of them.
 """
 
+import math
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations, permutations
+from types import SimpleNamespace
 
 
 def product(mine, theirs):
@@ -74,6 +77,50 @@ def paths(graph, ordered=True):
             ends.sort(key=repr)
         found[(*ends, float(f"{float(d[u][v]):.11e}"))] += 1
     return found
+
+
+def compared_paths(x, y, node_kernel):
+    """Pairs of paths of one length and equal labels, each by the kernel of its two ends."""
+    ways = [
+        [
+            (u, v, float(f"{float(d[u][v]):.11e}"))
+            for u, v in permutations(range(graph.n_nodes), 2)
+            if d[u][v] is not None
+        ]
+        for graph, d in ((x, path_lengths(x)), (y, path_lengths(y)))
+    ]
+
+    def alike(u, s):
+        same = node_label(x, u) == node_label(y, s)
+        return node_kernel(x.node_attributes[u], y.node_attributes[s]) if same else 0.0
+
+    return math.fsum(
+        alike(u, s) * alike(v, t)
+        for u, v, length in ways[0]
+        for s, t, other in ways[1]
+        if length == other
+    )
+
+
+def in_cells(graph, widths, shifts):
+    """The graph with the cells of its nodes as a part of their labels; widths and shifts a column.
+
+    A cell goes from (n + shift) width to (n + 1 + shift) width.
+    """
+    cells = [
+        tuple(
+            math.floor((float(value) - width * shift) / width)
+            for value, width, shift in zip(row, widths, shifts, strict=True)
+        )
+        for row in graph.node_attributes
+    ]
+    return SimpleNamespace(
+        n_nodes=graph.n_nodes,
+        edges=graph.edges,
+        node_labels=[(node_label(graph, v), cell) for v, cell in enumerate(cells)],
+        edge_labels=graph.edge_labels,
+        edge_weights=graph.edge_weights,
+    )
 
 
 def canonical(graph, nodes):

@@ -1,8 +1,10 @@
 """Walks in graphs, one by one; nothing here imports mercer or knows of a product graph.
 
-A graph is anything with n_nodes, edges, node_labels, edge_labels and edge_weights.
+A graph is anything with n_nodes, edges, node_labels, edge_labels, edge_weights and, where they are
+compared, node_attributes.
 """
 
+import math
 from collections import Counter
 from fractions import Fraction
 
@@ -51,8 +53,41 @@ def random_walk(x, y, decay, steps):
     return total
 
 
-def product_radius(x, y):
-    """The largest eigenvalue of the matrix of pairs of arcs that match, entry by entry."""
+def single_walks(graph, length):
+    """All walks with so many steps: the nodes, the labels of the edges, the weight."""
+    now = [((v,), (), 1.0) for v in range(graph.n_nodes)]
+    for _ in range(length):
+        now = [
+            ((*nodes, to), (*lines, label), weight * float(factor))
+            for nodes, lines, weight in now
+            for start, to, label, factor in arcs(graph)
+            if start == nodes[-1]
+        ]
+    return now
+
+
+def compared_walks(x, y, decay, steps, node_kernel):
+    """Pairs of walks along equal labels, by the product of the node kernel over what they meet."""
+
+    def alike(u, v):
+        same = node_label(x, u) == node_label(y, v)
+        return node_kernel(x.node_attributes[u], y.node_attributes[v]) if same else 0.0
+
+    known = {(u, v): alike(u, v) for u in range(x.n_nodes) for v in range(y.n_nodes)}
+    return math.fsum(
+        decay**length * weight * factor * math.prod(known[pair] for pair in zip(a, b, strict=True))
+        for length in range(steps + 1)
+        for a, lines, weight in single_walks(x, length)
+        for b, others, factor in single_walks(y, length)
+        if lines == others
+    )
+
+
+def product_radius(x, y, node_kernel=None):
+    """The largest eigenvalue of the matrix of pairs of arcs that match, entry by entry.
+
+    Each entry times the roots of the node kernel at both vertices.
+    """
     n, m = x.n_nodes, y.n_nodes
     W = np.zeros((n * m, n * m))
     for a, b, label, weight in arcs(x):
@@ -61,4 +96,8 @@ def product_radius(x, y):
             alike = all(node_label(x, u) == node_label(y, v) for u, v in ends)
             if alike and label == other:
                 W[a * m + c, b * m + d] = weight * factor
+            if alike and label == other and node_kernel is not None:
+                for u, v in ends:
+                    near = node_kernel(x.node_attributes[u], y.node_attributes[v])
+                    W[a * m + c, b * m + d] *= math.sqrt(near)
     return float(np.abs(np.linalg.eigvalsh(W)).max(initial=0.0))

@@ -98,6 +98,27 @@ def graphs():
     ]
 
 
+def attributed_graphs(columns=2, seed=9):
+    """Graphs with attributes of nodes, and labels, weights and loops or none; one has no nodes."""
+    triangle = [(0, 1), (1, 2), (2, 0)]
+    random = np.random.default_rng(seed)
+    shapes = [
+        (3, [(0, 1), (1, 2)], ["a", "b", "a"], None, None),
+        (3, triangle, ["a", "a", "b"], ["x", "y", "x"], None),
+        (0, [], None, None, None),
+        (1, [], ["é"], None, None),
+        (4, triangle, None, None, None),
+        (5, [*triangle, (3, 4), (4, 4)], None, None, None),
+        (4, [*triangle, (2, 3)], None, None, [0.5, 1.0, 0.5, 1.0]),
+        (3, triangle, ["a", "a", "b"], None, None),
+    ]
+    made = [
+        Graph(n, edges, labels, lines, random.normal(size=(n, columns)), weights)
+        for n, edges, labels, lines, weights in shapes
+    ]
+    return [*made, made[0]]
+
+
 def trees():
     """Trees with an empty one, a leaf, a repeat, a word that is also a symbol, other alphabets."""
     texts = ["(S (A a) (B b))", "(S (A a) (B c))", "()", "a", "(S (A (C c)) (B b))", "(S A (B b))"]

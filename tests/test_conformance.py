@@ -19,6 +19,7 @@ from mercer.kernels import (
     Gaussian,
     GlobalAlignment,
     Graphlet,
+    HashGraph,
     Intersection,
     Laplacian,
     Linear,
@@ -65,6 +66,7 @@ SETS = samples.sets()
 STRINGS = samples.strings()
 TREES = samples.trees()
 GRAPHS = samples.graphs()
+ATTRIBUTED = samples.attributed_graphs()
 SERIES = samples.time_series()
 WORD_MAPS = samples.word_maps()
 VECTOR_SETS = samples.vector_sets()
@@ -167,7 +169,17 @@ EXAMPLES = {
         (WeisfeilerLehman(0), GRAPHS),
         (WeisfeilerLehman(2, base="assignment"), GRAPHS),
     ],
-    ShortestPath: [(ShortestPath(), GRAPHS)],
+    ShortestPath: [
+        (ShortestPath(), GRAPHS),
+        (ShortestPath(node_kernel=Gaussian(0.5)), ATTRIBUTED),
+        (ShortestPath(Gaussian() + 0.5 * Linear()), ATTRIBUTED),
+        (ShortestPath(FunctionKernel(samples.row_product)), ATTRIBUTED),
+    ],
+    HashGraph: [
+        (HashGraph(), ATTRIBUTED),
+        (HashGraph(ShortestPath(), (0.5, 2.0), n_hashes=7, seed=3), ATTRIBUTED),
+        (HashGraph(WeisfeilerLehman(2, base="assignment"), gamma=0.3), ATTRIBUTED),
+    ],
     Graphlet: [(Graphlet(size), GRAPHS) for size in (3, 4, 5)],
     Subtree: [(Subtree(), TREES), (Subtree(1.0), TREES)],
     SubsetTree: [(SubsetTree(), TREES), (SubsetTree(1.0), TREES)],
@@ -184,7 +196,13 @@ EXAMPLES = {
         (PyramidMatch(0), VECTOR_SETS),
         (PyramidMatch(4, side=0.3), VECTOR_SETS),
     ],
-    RandomWalk: [(RandomWalk(0.05), GRAPHS), (RandomWalk(0.3, steps=3), GRAPHS)],
+    RandomWalk: [
+        (RandomWalk(0.05), GRAPHS),
+        (RandomWalk(0.3, steps=3), GRAPHS),
+        (RandomWalk(0.05, node_kernel=Gaussian("auto")), ATTRIBUTED),
+        (RandomWalk(0.3, 3, Linear()), ATTRIBUTED),
+        (RandomWalk(0.2, 4, Gaussian((0.5, 0.0)).on([1, 0])), ATTRIBUTED),
+    ],
     Precomputed: [(Precomputed(), GRAM)],
     FunctionKernel: [
         (FunctionKernel(samples.row_product), ROWS),

@@ -10,7 +10,7 @@ import pytest
 from forgery import content, forge, prototype, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import graphs, trees
+from samples import attributed_graphs, graphs, row_product, trees
 
 from mercer import SVC, KernelPrototypeClassifier
 from mercer.checks import FileError
@@ -20,9 +20,12 @@ from mercer.files.parcel import Packing, Unpacking
 from mercer.inputs import Graph, Tree
 from mercer.kernels import (
     Fisher,
+    FunctionKernel,
     Gaussian,
     GlobalAlignment,
+    HashGraph,
     Kernel,
+    Linear,
     PartialTree,
     PyramidMatch,
     RandomWalk,
@@ -128,6 +131,31 @@ def test_a_label_that_no_file_can_hold_is_refused(tmp_path):
 )
 def test_graphs(kernel, tmp_path):
     prototype(kernel, graphs(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        HashGraph(),
+        HashGraph(ShortestPath(), (0.5, 1.0), n_hashes=3, seed=8),
+        ShortestPath(node_kernel=Gaussian()),
+        ShortestPath(node_kernel=0.5 * Linear() + 1) * 2,
+        RandomWalk(0.05, node_kernel=Gaussian(0.3)),
+    ],
+    ids=repr,
+)
+def test_graphs_with_attributes(kernel, tmp_path):
+    prototype(kernel, attributed_graphs(), tmp_path)
+
+
+def test_a_function_within_a_node_kernel(tmp_path):
+    kernel = ShortestPath(node_kernel=FunctionKernel(row_product))
+    model = KernelPrototypeClassifier(kernel).fit(attributed_graphs(), np.arange(9) % 2)
+    save(model, tmp_path / "model.mercer")
+    with pytest.raises(FileError, match="functions"):
+        load(tmp_path / "model.mercer")
+    found = load(tmp_path / "model.mercer", functions={"row_product": row_product})
+    assert found.kernel_ == kernel
 
 
 @st.composite

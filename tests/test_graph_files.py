@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mercer.checks import InputError
-from mercer.kernels import Graph
+from mercer.kernels import Gaussian, Graph, HashGraph, ShortestPath, WeisfeilerLehman
 
 FILES = {
     "A": "1, 2\n2, 1\n2, 3\n3, 2\n5, 4\n4, 5\n",
@@ -39,6 +39,21 @@ def test_a_whole_collection(tmp_path):
         for part in (graph.edges, graph.node_attributes):
             with pytest.raises(ValueError, match="read-only"):
                 part[0] = 0
+
+
+def test_attributes_are_for_kernels(tmp_path):
+    graphs, _ = Graph.read_tu(write(tmp_path, FILES))
+    with pytest.raises(
+        InputError, match=r"no node_attributes, which it would ignore; got .* 2 a n"
+    ):
+        WeisfeilerLehman(2)(graphs)
+    plain = [graph.without_attributes() for graph in graphs]
+    assert WeisfeilerLehman(2)(plain)[0, 1] == 0
+    # Nodes 0 and 2 of the first graph have one label, and the squared distance 8.
+    kernel = ShortestPath(node_kernel=Gaussian(0.1))
+    near = np.exp(-0.8)
+    assert kernel(graphs)[0, 0] == pytest.approx(2 * (1 + 1 + 2 * near + 1 + near**2), rel=1e-14)
+    assert HashGraph(gamma=0.1)(graphs).shape == (2, 2)
 
 
 def test_weights_are_read_if_asked_for(tmp_path):

@@ -162,7 +162,7 @@ REFUSED = {
         InputTypeError,
         (4, [(0, 1, 2), (1, 2, 3)]),
         {},
-        "Transpose it, and give each edge",
+        "Read it with Graph.from_edge_index",
     ),
     "ragged": (InputTypeError, (3, [(0, 1), (2,)]), {}, "pairs .* got rows of different lengths"),
     "floats": (InputTypeError, (3, [(0.0, 1.0)]), {}, "pairs .* got float64 of shape"),

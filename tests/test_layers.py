@@ -48,7 +48,7 @@ OUTSIDE = {
     "losses": {"numpy", "scipy"},
     "monitor": set(),
     "_native": set(),
-    "grams": {"numpy", "scipy"},
+    "grams": {"numpy", "scipy", "threadpoolctl"},
     "validity": {"numpy", "scipy"},
     "independence": {"numpy"},
     "features": {"numpy", "scipy", "sklearn"},

@@ -22,6 +22,7 @@ from mercer.kernels import (
     GlobalAlignment,
     Graph,
     Graphlet,
+    HashGraph,
     Intersection,
     Laplacian,
     Linear,
@@ -74,12 +75,20 @@ def graph(kind):
     return Graph(n, edges, node_labels=random.choice(list("ab"), n).tolist())
 
 
+def attributed(kind):
+    """A ring or a path of nodes with numbers that are larger in some kinds."""
+    shape = graph(kind)
+    rows = random.normal(kind, 1.0, (shape.n_nodes, 2))
+    return Graph(shape.n_nodes, shape.edges, node_attributes=rows)
+
+
 TREES = [tree(kind) for kind in KINDS]
 GRAPHS = [graph(kind) for kind in KINDS]
 SERIES = [np.cumsum(random.normal(kind, 1.0, int(random.integers(3, 9)))) for kind in KINDS]
 VECTORS = [random.normal(kind, 2.0, (int(random.integers(1, 6)), 2)) for kind in KINDS]
 WORD_MAPS = [random.integers(0, 2 + kind, (5, 6)) for kind in KINDS]
 MIXTURE = ("mixture", (0.4, 0.6), ((0.0, 0.0), (1.0, 2.0)), ((1.0, 2.0), (1.5, 1.0)))
+ATTRIBUTED = [attributed(kind) for kind in KINDS]
 CHAIN = ("markov", (0.5, 0.5), ((0.9, 0.1), (0.2, 0.8)), ((0.4, 0.3, 0.2, 0.1),) * 2)
 
 CASES = {
@@ -116,6 +125,9 @@ CASES = {
     "graphs, paths": (ShortestPath().normalized(), GRAPHS),
     "graphs, graphlets": ((Graphlet(3) + 0.37 * RandomWalk(0.05)).normalized(), GRAPHS),
     "graphs, walks": (RandomWalk(0.05).normalized(), GRAPHS),
+    "graphs, hashed attributes": (HashGraph(gamma=0.3).normalized(), ATTRIBUTED),
+    "graphs, paths of attributes": (ShortestPath(Gaussian(0.3)).normalized(), ATTRIBUTED),
+    "graphs, walks of attributes": (RandomWalk(0.05, None, Gaussian(0.3)).normalized(), ATTRIBUTED),
     "series": (GlobalAlignment(0.2), SERIES),
     "maps of words": (SpatialPyramid(1).normalized(), WORD_MAPS),
     "sets of vectors": (PyramidMatch(3).normalized(), VECTORS),

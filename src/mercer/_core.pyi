@@ -318,7 +318,7 @@ def count_graphlets(node_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,
 class WalkGraphs:
     """Graphs sorted by labels, for walks in two at once."""
 
-    def __init__(self, node_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], arc_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], neighbours: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], node_codes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], arc_codes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def __init__(self, node_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], arc_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], neighbours: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], node_codes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], arc_codes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], merge: bool = True) -> None: ...
 
     def __len__(self) -> int: ...
 
@@ -341,6 +341,35 @@ class GeometricWalks(PairJob):
 
 class FiniteWalks(PairJob):
     def __init__(self, left: WalkGraphs, right: WalkGraphs, steps: int) -> None: ...
+
+class NodeJob:
+    """A kernel of graphs, given k(u, v) of all nodes u and v of a pair."""
+
+    def store(self, lefts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], strides: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
+        """
+        k of each pair, k(u, v) = values[start + u * stride + v]; False if `stop` said so.
+        """
+
+class PathLists:
+    """The shortest paths of graphs, by length."""
+
+    def __init__(self, node_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], arc_ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], neighbours: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def __len__(self) -> int: ...
+
+class NodePaths(NodeJob):
+    def __init__(self, left: PathLists, right: PathLists) -> None: ...
+
+class NodeWalks(NodeJob):
+    def __init__(self, left: WalkGraphs, right: WalkGraphs, steps: int) -> None: ...
+
+    ENDLESS: Final[int] = ...
+    """(arg: object, /) -> int"""
+
+    def margins(self, lefts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], strides: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """
+        1 - scale * rho of the weighed product of each pair, or less; -1 if not above 0.
+        """
 
 class SeriesSet:
     """Series of one width, for their alignments."""

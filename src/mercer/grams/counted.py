@@ -31,9 +31,9 @@ def has_native_form(kernel: Kernel) -> TypeGuard[CountKernel | PairKernel]:
 
 def is_of_objects(kernel: Kernel) -> bool:
     """Return whether all parts of an expression that look at points are such kernels."""
-    if kernel.children():
-        return all(is_of_objects(child) for child in kernel.children())
-    return kernel.in_core or isinstance(kernel, Constant)
+    if kernel.in_core or isinstance(kernel, Constant):
+        return True
+    return bool(kernel.children()) and all(is_of_objects(child) for child in kernel.children())
 
 
 def object_block(

@@ -12,7 +12,7 @@ import scipy.sparse
 from .. import checks
 from ..checks import Array, InputError, InputTypeError, sentence
 from .graph_files import tu_graphs
-from .graph_sources import parts_of_adjacency, parts_of_networkx
+from .graph_sources import parts_of_adjacency, parts_of_edge_index, parts_of_networkx
 
 _PARTS = ("n_nodes", "edges", "node_labels", "edge_labels", "node_attributes", "edge_weights")
 MOST_NODES = 10**9  # the core numbers them with 32 bits
@@ -89,6 +89,33 @@ class Graph:
         return cls(n_nodes, edges, node_labels, None, node_attributes, weights)
 
     @classmethod
+    def from_edge_index(
+        cls,
+        edge_index: Any,
+        n_nodes: int | None = None,
+        node_labels: Sequence[Hashable] | None = None,
+        edge_labels: Sequence[Hashable] | None = None,
+        node_attributes: Any = None,
+        edge_weights: Any = None,
+    ) -> Self:
+        """Return the graph of an array of shape (2, m), whose columns are the edges.
+
+        An edge may be given in one direction or in both; then edge_labels and edge_weights, one a
+        column, must say the same of both. n_nodes: as many as there are labels or attributes of
+        nodes, else up to the largest number in edge_index, if not given.
+
+        edge_index may be a `Data` of PyTorch Geometric, or anything else that has an edge_index.
+        Then its num_nodes, its x as node_attributes, its edge_weight and its edge_attr are taken
+        where nothing else is given; edge_attr must be whole numbers, which are labels.
+
+        >>> from mercer.kernels import Graph
+        >>> Graph.from_edge_index([[0, 1, 1, 2], [1, 0, 2, 1]], edge_labels=["a", "a", "b", "b"])
+        <Graph: 3 nodes, 2 edges, edge labels>
+        """
+        given = (n_nodes, node_labels, edge_labels, node_attributes, edge_weights)
+        return cls(*parts_of_edge_index(edge_index, *given))
+
+    @classmethod
     def read_tu(
         cls, folder: str | PathLike[str], name: str | None = None, *, edge_weights: bool = False
     ) -> tuple[list[Self], Array]:
@@ -101,6 +128,11 @@ class Graph:
         """
         parts, labels = tu_graphs(folder, name, edge_weights)
         return [cls._of(*part) for part in parts], labels
+
+    def without_attributes(self) -> Self:
+        """Return the same graph without node_attributes, for kernels that do not use them."""
+        content = dict(zip(_PARTS, self._content(), strict=True)) | {"node_attributes": None}
+        return self._of(*content.values())
 
     @classmethod
     def _of(cls, *content: Any) -> Self:
@@ -188,7 +220,7 @@ def _pairs(given: Any) -> Array:
         return np.empty((0, 2), dtype=np.int64)
     if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
         columns = found.ndim == 2 and found.shape[0] == 2
-        hint = "Transpose it, and give each edge once." if columns else ""
+        hint = "Read it with Graph.from_edge_index." if columns else ""
         got = f"{found.dtype} of shape {found.shape}"
         raise InputTypeError(sentence("Graph", must, got, hint))
     return found

@@ -1,8 +1,9 @@
-"""The parts of a graph from what other libraries have: networkx graphs, adjacency matrices."""
+"""The parts of a graph from what other libraries have: networkx graphs, adjacency matrices, arrays
+of edges."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -95,3 +96,141 @@ def _entries(matrix: Any) -> Any:
         got = f"{entries.data[bad[0]]:g} at ({i}, {entries.indices[bad[0]]})"
         raise InputError(sentence(who, "entries must be 0 or positive, and finite", got))
     return entries
+
+
+# --- arrays of edges ------------------------------------------------------------------------------
+
+_EDGES = "Graph.from_edge_index"
+
+
+def parts_of_edge_index(
+    source: Any,
+    n_nodes: int | None,
+    node_labels: Sequence[Hashable] | None,
+    edge_labels: Sequence[Hashable] | None,
+    node_attributes: Any,
+    edge_weights: Any,
+) -> tuple[Any, ...]:
+    """Return nodes, edges, labels, attributes and weights from an array of edges, each once."""
+    if hasattr(source, "edge_index"):
+        n_nodes = _own(source, "num_nodes") if n_nodes is None else n_nodes
+        node_attributes = _own(source, "x") if node_attributes is None else node_attributes
+        if edge_labels is None and edge_weights is None:
+            edge_labels = _labels_of_rows(_own(source, "edge_attr"))
+            edge_weights = _own(source, "edge_weight")
+        source = source.edge_index
+    node_labels, node_attributes = _plain(node_labels), _plain(node_attributes)
+    ends = _edge_index(source)
+    pairs = np.sort(ends, axis=0).T
+    first, edge_of = _each_once(ends, pairs)
+    labels = _agreed("edge_labels", edge_labels, ends, first, edge_of)
+    weights = _agreed("edge_weights", edge_weights, ends, first, edge_of)
+    if n_nodes is None:
+        parts = [part for part in (node_labels, node_attributes) if hasattr(part, "__len__")]
+        n_nodes = len(parts[0]) if parts else int(ends.max(initial=-1)) + 1
+    n_nodes = checks.whole(_EDGES, "n_nodes", n_nodes, least=0)
+    outside = np.flatnonzero((ends < 0).any(axis=0) | (ends >= n_nodes).any(axis=0))
+    if len(outside):
+        must = f"edges must join nodes from 0 to {n_nodes - 1}" if n_nodes else "edges need nodes"
+        raise InputError(sentence(_EDGES, must, _column(ends, int(outside[0]))))
+    return n_nodes, pairs[first], node_labels, labels, node_attributes, weights
+
+
+def _own(source: Any, name: str) -> Any:
+    return getattr(source, name, None)
+
+
+def _plain(value: Any) -> Any:
+    """Return a tensor, of any library, as an array of NumPy; anything else as it is."""
+    for step in ("detach", "cpu"):  # of a tensor that is being trained, or on another device
+        value = getattr(value, step)() if hasattr(value, step) else value
+    if hasattr(value, "numpy") or hasattr(value, "__array__"):
+        return np.asarray(value.numpy() if hasattr(value, "numpy") else value)
+    return value
+
+
+def _edge_index(given: Any) -> Array:
+    """Return the edges as an array of two rows of whole numbers."""
+    must = "edge_index must be two rows of node numbers, shape (2, m)"
+    try:
+        found = np.asarray(_plain(given))
+    except ValueError:
+        raise InputTypeError(sentence(_EDGES, must, "rows of different lengths")) from None
+    if found.shape == (2, 0):
+        return np.empty((2, 0), dtype=np.int64)
+    if found.ndim != 2 or found.shape[0] != 2 or found.dtype.kind not in "iu":
+        pairs = found.ndim == 2 and found.shape[1] == 2 and found.dtype.kind in "iu"
+        hint = "Transpose it, or give pairs to Graph(n_nodes, edges)." if pairs else ""
+        got = f"{found.dtype} of shape {found.shape}"
+        raise InputTypeError(sentence(_EDGES, must, got, hint))
+    return found.astype(np.int64)
+
+
+def _each_once(ends: Array, pairs: Array) -> tuple[Array, Array]:
+    """Return the first column of every edge, and the edge of every column."""
+    _, first, edge_of = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
+    edge_of = edge_of.ravel()
+    backward = ends[0] > ends[1]
+    # A loop is its own other direction; of any other edge each direction is there once at most.
+    loops = ends[0] == ends[1]
+    seen = edge_of * 2 + backward
+    seen[loops] += np.flatnonzero(loops) != first[edge_of[loops]]
+    again = np.flatnonzero(np.bincount(seen)[seen] > 1)
+    if len(again):
+        a, b = np.flatnonzero(seen == seen[again[0]])[:2].tolist()
+        hint = "Keep one of them; use edge_weights for its strength."
+        must = "an edge must be given once in each direction, at most"
+        raise InputError(sentence(_EDGES, must, f"{_column(ends, a)} and again in {b}", hint))
+    return first, edge_of
+
+
+def _column(ends: Array, column: int) -> str:
+    return f"({ends[0, column]}, {ends[1, column]}) in column {column}"
+
+
+def _agreed(name: str, given: Any, ends: Array, first: Array, edge_of: Array) -> list[Any] | None:
+    """Return one of what is given for every column, for every edge; both directions must agree."""
+    if given is None:
+        return None
+    given = _plain(given)
+    try:
+        values = given.tolist() if isinstance(given, np.ndarray) else list(given)
+    except TypeError:
+        raise InputTypeError(
+            sentence(_EDGES, f"{name} must be a list, one a column", checks.show(given))
+        ) from None
+    if len(values) != len(edge_of):
+        must = f"{name} must be {len(edge_of)}, one for each column of edge_index"
+        raise InputError(sentence(_EDGES, must, len(values)))
+    for column, earlier in enumerate(first[edge_of].tolist()):
+        if column != earlier and _differ(values[column], values[earlier]):
+            must = f"{name} must be the same in both directions"
+            got = f"{checks.show(values[earlier])} for {_column(ends, earlier)} and "
+            got += f"{checks.show(values[column])} for {_column(ends, column)}"
+            raise InputError(sentence(_EDGES, must, got))
+    return [values[column] for column in first.tolist()]
+
+
+def _differ(one: Any, other: Any) -> bool:
+    try:
+        return bool(one != other)
+    except (TypeError, ValueError):  # what cannot be compared is refused by the graph
+        return False
+
+
+def _labels_of_rows(given: Any) -> list[Hashable] | None:
+    """Return edge_attr as labels: a number if there is one a column, else a tuple of them."""
+    if given is None:
+        return None
+    rows = np.asarray(_plain(given))
+    must = "edge_attr must be whole numbers, one or a row of them for each edge, which are labels"
+    hint = "Give edge_labels or edge_weights instead, or data.edge_index alone."
+    if rows.dtype.kind not in "biuf" or rows.ndim not in (1, 2):
+        raise InputTypeError(sentence(_EDGES, must, f"{rows.dtype} of shape {rows.shape}", hint))
+    wrong = rows[~(np.isfinite(rows) & (rows == np.floor(rows)))]
+    if len(wrong):
+        raise InputError(sentence(_EDGES, must, f"{wrong[0]:g}", hint))
+    whole = rows.astype(np.int64)
+    if whole.ndim == 1 or whole.shape[1] == 1:
+        return list(whole.ravel().tolist())
+    return [tuple(row) for row in whole.tolist()]

@@ -94,7 +94,8 @@ _KINDS: dict[str, tuple[str, Callable[[Any], Any], str]] = {
     "graphs": (
         "a Graph",
         _instance(Graph),
-        "Make it with Graph(...), Graph.from_networkx or Graph.from_adjacency.",
+        "Make it with Graph(...), Graph.from_networkx, Graph.from_edge_index or "
+        "Graph.from_adjacency.",
     ),
     "series": (
         "a 1-D or 2-D array of finite numbers, one row a moment",

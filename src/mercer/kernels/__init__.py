@@ -27,6 +27,7 @@ from .dot import ExpDot, Linear, Polynomial, Sigmoid
 from .fisher import Fisher
 from .grammar import from_spec, parse
 from .graphs import Graphlet, ShortestPath, WeisfeilerLehman
+from .hash_graphs import HashGraph
 from .histogram import Chi2, Intersection, NormalizedIntersection
 from .images import PyramidMatch, SpatialPyramid
 from .names import SKLEARN_NAMES, to_kernel
@@ -86,6 +87,7 @@ __all__ = [
     "GlobalAlignment",
     "Graph",
     "Graphlet",
+    "HashGraph",
     "Intersection",
     "Kernel",
     "Laplacian",

@@ -245,9 +245,6 @@ class Around(Kernel, abstract=True):
         rest["inner"] = inner.replace(**changes) if changes else inner
         return type(self)(**rest)
 
-    def spec(self) -> dict[str, Any]:
-        return super().spec() | {"inner": self.inner.spec()}
-
     def _basis(self, points: Input) -> Basis | None:
         inner = self.inner._basis(self.child_input(points))
         return None if inner is None else Basis(inner.width, parts=(inner,))

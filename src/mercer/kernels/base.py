@@ -311,6 +311,8 @@ class Kernel:
         data: dict[str, Any] = {"kernel": self.name}
         for f in fields(self):  # type: ignore[arg-type]
             value = getattr(self, f.name)
+            if isinstance(value, Kernel):
+                value = value.spec()
             data[f.name] = list(value) if isinstance(value, tuple) else value
         return data
 

@@ -107,6 +107,13 @@ def mix(codes: Array) -> Array:
         return mixed
 
 
+def mix_rows(codes: Array, rows: Array) -> Array:
+    """Return codes, one for each row of numbers, mixed with the numbers of the row in turn."""
+    for column in (rows + 0.0).view(np.uint64).T:  # 0 and -0 are one number
+        codes = mix(codes + column)
+    return codes
+
+
 @dataclass(frozen=True)
 class Sequences:
     """Sequences of tokens one after another: codes of sequence i from ends[i] to ends[i + 1]."""

@@ -3,6 +3,8 @@
 expression = term {"+" term}          term   = factor {"*" factor}
 factor     = item ["**" number]       item   = atom {"." method "(" arguments ")"}
 atom       = number | Name "(" arguments ")" | "(" expression ")"
+
+An argument is a value, such as a number or a text, or an expression, of a kernel that takes one.
 """
 
 from __future__ import annotations
@@ -161,7 +163,7 @@ class _Reader:
                 raise self.fail(f"unknown method {token.value!r}. {hint}".rstrip(". "), token)
             if not isinstance(result, Kernel):
                 raise self.fail("expected a kernel, found a number", token)
-            result = self.call(token, getattr(result, token.value))
+            result = self.call(token, getattr(result, token.value), self.value)
         return result
 
     def atom(self) -> Any:
@@ -181,9 +183,9 @@ class _Reader:
         if token.value not in kinds:
             hint = checks.nearest(token.value, kinds)
             raise self.fail(f"unknown kernel {token.value!r}. {hint}".rstrip(". "), token)
-        return self.call(token, kinds[token.value])
+        return self.call(token, kinds[token.value], self.argument)
 
-    def call(self, token: _Token, function: Any) -> Kernel:
+    def call(self, token: _Token, function: Any, read: Callable[[], Any]) -> Kernel:
         self.expect("(")
         positional: list[Any] = []
         named: dict[str, Any] = {}
@@ -197,9 +199,9 @@ class _Reader:
                 if ahead[0].value in named:
                     raise self.fail(f"{ahead[0].value} is given twice")
                 self.index += 2
-                named[ahead[0].value] = self.value()
+                named[ahead[0].value] = read()
             else:
-                positional.append(self.value())
+                positional.append(read())
         try:
             made: Kernel = function(*positional, **named)
         except TypeError as error:
@@ -211,6 +213,23 @@ class _Reader:
                 f"wrong arguments of {token.value}: it takes {names or 'none'}", token
             ) from None
         return made
+
+    def argument(self) -> Any:
+        """Return a value, or the kernel that another one takes as a parameter."""
+        return self.inside(self.expression) if self.is_kernel_ahead() else self.value()
+
+    def is_kernel_ahead(self) -> bool:
+        """Return whether there is a call of a kernel before the argument ends."""
+        depth, kinds = 0, constructors()
+        for place in range(self.index, len(self.tokens) - 1):
+            token, after = self.tokens[place : place + 2]
+            if token.kind == "name" and token.value in kinds and after.value == "(":
+                return True
+            if token.kind == "sign":
+                depth += (token.value in "([") - (token.value in ")]")
+                if depth < 0 or (depth == 0 and token.value == ","):
+                    return False
+        return False
 
     def value(self) -> Any:
         token = self.next()
@@ -289,7 +308,7 @@ def from_spec(
             sentence("from_spec", f"fields of {name} are {', '.join(known)}", unknown[0])
         )
     for key, value in values.items():
-        if key == "inner":
+        if key == "inner" or isinstance(value, Mapping):
             values[key] = from_spec(value, functions, depth + 1)
         elif key == "terms" and isinstance(value, list | tuple):
             values[key] = tuple(from_spec(term, functions, depth + 1) for term in value)

@@ -42,6 +42,11 @@ class GraphArrays:
         return len(self.node_ends) - 1
 
     @property
+    def shape(self) -> tuple[Array, Array, Array]:
+        """Nodes and arcs, without what they are."""
+        return self.node_ends, self.arc_ends, self.neighbours
+
+    @property
     def owners(self) -> Array:
         """The graph of every node."""
         return np.repeat(np.arange(len(self)), np.diff(self.node_ends))

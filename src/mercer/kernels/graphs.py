@@ -5,20 +5,31 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, permutations
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
 from .. import _native, checks
-from ..checks import Array
-from ..inputs import GRAPHS, Graph
+from ..checks import Array, KernelError, sentence
+from ..inputs import GRAPHS, Graph, Input
+from .base import Basis, Kernel
 from .codes import mix
 from .counts import CountKernel, Table
-from .graph_arrays import flatten, labels_of, neighbours_of
+from .graph_arrays import GraphArrays, flatten, labels_of, neighbours_of
+from .graph_nodes import (
+    ComparesNodes,
+    NodeGraphs,
+    NodeProgramme,
+    attribute_rows,
+    node_values,
+    refuse_attributes,
+)
+from .objects import PairKernel
+from .pairs import Pairs
 
 BASES = ("subtree", "assignment")
 MOST = 1000  # rounds; labels of the definition are nested as deep
@@ -34,6 +45,8 @@ class WeisfeilerLehman(CountKernel):
     instead of the product: the best matching of the nodes. Shervashidze, Schweitzer, van Leeuwen,
     Mehlhorn, Borgwardt, "Weisfeiler-Lehman graph kernels" (2011); Kriege, Giscard, Wilson, "On
     valid optimal assignment kernels" (2016).
+
+    Attributes of nodes are refused: `HashGraph` makes labels of them.
     """
 
     domain = GRAPHS
@@ -61,6 +74,7 @@ class WeisfeilerLehman(CountKernel):
     def _refined(self, x: Graph, known: dict[Hashable, Hashable]) -> Mapping[Hashable, float]:
         """Return the counts. Labels are kept in `known`, where equal ones are the same object:
         else to compare two nested ones takes twice as long for each round."""
+        self._refuse_attributes([x])
         near = neighbours_of(x)
         labels: list[Hashable] = labels_of(x)
         found: Counter[Hashable] = Counter((0, label) for label in labels)
@@ -73,8 +87,15 @@ class WeisfeilerLehman(CountKernel):
             found.update((step, label) for label in labels)
         return found
 
+    def _refuse_attributes(self, graphs: Sequence[Graph]) -> None:
+        refuse_attributes("WeisfeilerLehman", graphs, f"Take HashGraph({self!r})")
+
     def tabulate(self, items: Sequence[Graph]) -> Table:
-        graphs = flatten(items)
+        self._refuse_attributes(items)
+        return self.tabulate_arrays(flatten(items))
+
+    def tabulate_arrays(self, graphs: GraphArrays) -> Table:
+        """Return the counts of graphs whose labels are codes."""
         # A label is a hash of its content; a multiset of them is the sum of their hashes.
         salts = mix(np.arange(1, self.rounds + 3, dtype=np.uint64))
         edges = mix(graphs.arc_codes + salts[0])
@@ -88,37 +109,116 @@ class WeisfeilerLehman(CountKernel):
 
 
 @dataclass(frozen=True, repr=False)
-class ShortestPath(CountKernel):
+class ShortestPath(ComparesNodes, CountKernel):
     """k(G, H) = sum_t n_t(G) n_t(H) over t = (label of u, label of v, length of the way u to v).
 
     n_t(G) counts ordered pairs u != v with a path between them. An edge is as long as its weight,
     1 without; the length is the least sum of weights, added up from u on, to twelve significant
     digits. Borgwardt, Kriegel, "Shortest-path kernels on graphs" (2005).
+
+    node_kernel: a kernel of rows of numbers, for graphs with attributes of nodes. Then
+    k(G, H) = sum k(u, u') k(v, v') over the paths u to v of G and u' to v' of H of equal lengths
+    and labels, which has no explicit map. Without it attributes are refused.
+
+    >>> from mercer.kernels import Gaussian, Graph, ShortestPath
+    >>> edge = Graph(2, [(0, 1)], node_attributes=[[0.0], [1.0]])
+    >>> round(ShortestPath(node_kernel=Gaussian(gamma=1.0)).pair(edge, edge), 4)
+    2.2707
     """
 
     domain = GRAPHS
 
+    node_kernel: Kernel | None = None
+
+    def __post_init__(self) -> None:
+        self.check_node_kernel()
+
+    def profile(self, pairs: Pairs) -> Any:
+        return pairs.pairwise(self._compared() or self)
+
+    def _compared(self) -> _ComparedPaths | None:
+        """Return the kernel that compares paths one by one; None if it is enough to count them."""
+        return None if self.node_kernel is None else _ComparedPaths(self.node_kernel)
+
+    def pair(self, x: Graph, y: Graph) -> float:
+        compared = self._compared()
+        return super().pair(x, y) if compared is None else compared.pair(x, y)
+
     def counts(self, x: Graph) -> Mapping[Hashable, float]:
-        near, labels = neighbours_of(x), labels_of(x)
-        return Counter(
-            (labels[u], labels[v], float(f"{length:.11e}"))
-            for u in range(x.n_nodes)
-            for v, length in _lengths(near, u).items()
-            if v != u
-        )
+        self._check_counted([x])
+        labels = labels_of(x)
+        return Counter((labels[u], labels[v], length) for u, v, length in _paths(x))
 
     def tabulate(self, items: Sequence[Graph]) -> Table:
-        graphs = flatten(items)
-        arrays = (graphs.node_ends, graphs.arc_ends, graphs.neighbours, graphs.node_codes)
-        found = _native.count_paths(*arrays, graphs.arc_weights, None)
+        self._check_counted(items)
+        return self.tabulate_arrays(flatten(items))
+
+    def tabulate_arrays(self, graphs: GraphArrays) -> Table:
+        """Return the counts of graphs whose labels are codes."""
+        found = _native.count_paths(*graphs.shape, graphs.node_codes, graphs.arc_weights, None)
         tally = cast(_native.Tally, found)  # nobody can ask it to stop
         made = Table(
-            np.empty(len(items) + 1, dtype=np.int64),
+            np.empty(len(graphs) + 1, dtype=np.int64),
             np.empty(tally.total, dtype=np.uint64),
             np.empty(tally.total),
         )
         tally.store(made.ends, made.ids, made.values)
         return made
+
+    def _check_counted(self, graphs: Sequence[Graph]) -> None:
+        if self.node_kernel is not None:
+            must = "paths can be counted without node_kernel only"
+            raise KernelError(sentence("ShortestPath", must, repr(self)))
+        instead = "Give it node_kernel=Gaussian(), take HashGraph(ShortestPath())"
+        refuse_attributes("ShortestPath", graphs, instead)
+
+    def has_map(self) -> bool:
+        return self.node_kernel is None
+
+    def _basis(self, points: Input) -> Basis | None:
+        return super()._basis(points) if self.node_kernel is None else None
+
+
+@dataclass(frozen=True, repr=False)
+class _ComparedPaths(PairKernel):
+    """ShortestPath with a node kernel, path by path."""
+
+    domain = GRAPHS
+
+    node_kernel: Kernel
+
+    @property
+    def _whole(self) -> ShortestPath:
+        return ShortestPath(self.node_kernel)
+
+    @property
+    def name(self) -> str:
+        return "ShortestPath"
+
+    def __repr__(self) -> str:
+        return repr(self._whole)
+
+    def pair(self, x: Graph, y: Graph) -> float:
+        values = node_values("ShortestPath", self.node_kernel, x, y, self._whole.without)
+        mine, theirs = labels_of(x), labels_of(y)
+        return float(
+            sum(
+                values[u, s] * values[v, t]
+                for u, v, length in _paths(x)
+                for s, t, other in _paths(y)
+                if length == other and mine[u] == theirs[s] and mine[v] == theirs[t]
+            )
+        )
+
+    def encode(self, items: Sequence[Graph]) -> NodeGraphs:
+        rows = attribute_rows("ShortestPath", items, self._whole.without)
+        graphs = flatten(items)
+        paths = _native.PathLists(*graphs.shape, graphs.node_codes, graphs.arc_weights)
+        return NodeGraphs(paths, rows, graphs.node_ends)
+
+    def job(self, left: NodeGraphs, right: NodeGraphs) -> NodeProgramme:
+        job = _native.NodePaths(left.graphs, right.graphs)
+        return NodeProgramme("ShortestPath", self.node_kernel, left, right, job)
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,9 +226,9 @@ class Graphlet(CountKernel):
     """k(G, H) = sum_t n_t(G) n_t(H) over connected graphs t of `size` nodes, 3, 4 or 5.
 
     n_t(G) counts the sets of nodes of G whose induced subgraph is isomorphic to t: exact, by going
-    through all connected ones. Labels, weights and self-loops do not matter. Shervashidze,
-    Vishwanathan, Petri, Mehlhorn, Borgwardt, "Efficient graphlet kernels for large graph
-    comparison" (2009).
+    through all connected ones. Labels, weights and self-loops do not matter; attributes of nodes
+    are refused. Shervashidze, Vishwanathan, Petri, Mehlhorn, Borgwardt, "Efficient graphlet kernels
+    for large graph comparison" (2009).
     """
 
     domain = GRAPHS
@@ -139,6 +239,7 @@ class Graphlet(CountKernel):
         self._set(size=checks.whole("Graphlet", "size", self.size, least=3, most=5))
 
     def counts(self, x: Graph) -> Mapping[Hashable, float]:
+        refuse_attributes("Graphlet", [x], _OTHERS)
         joined = set(map(tuple, x.edges.tolist()))
         classes, patterns = _classes(self.size)
         found: Counter[Hashable] = Counter()
@@ -150,21 +251,32 @@ class Graphlet(CountKernel):
         return found
 
     def tabulate(self, items: Sequence[Graph]) -> Table:
+        refuse_attributes("Graphlet", items, _OTHERS)
         graphs = flatten(items)
         classes, patterns = _classes(self.size)
         found = np.empty((len(items), len(patterns)), dtype=np.int64)
-        _native.count_graphlets(
-            graphs.node_ends, graphs.arc_ends, graphs.neighbours, self.size, classes, found, None
-        )
+        _native.count_graphlets(*graphs.shape, self.size, classes, found, None)
         owners, kinds = np.nonzero(found)
         ends = np.searchsorted(owners, np.arange(len(items) + 1))
         return Table(ends.astype(np.int64), patterns[kinds], found[owners, kinds].astype(float))
+
+
+_OTHERS = "Take HashGraph() or ShortestPath(node_kernel=Gaussian())"
 
 
 def _sums(values: Array, ends: Array) -> Array:
     """Return the sums of the values from ends[i] to ends[i + 1], modulo 2**64."""
     upto = np.concatenate([np.zeros(1, np.uint64), np.cumsum(values)])
     return np.asarray(upto[ends[1:]] - upto[ends[:-1]])
+
+
+def _paths(graph: Graph) -> Iterator[tuple[int, int, float]]:
+    """Yield the ends of all shortest paths between different nodes, and their lengths."""
+    near = neighbours_of(graph)
+    for u in range(graph.n_nodes):
+        for v, length in _lengths(near, u).items():
+            if v != u:
+                yield u, v, float(f"{length:.11e}")
 
 
 def _lengths(near: list[list[tuple[int, Hashable, float]]], source: int) -> dict[int, float]:

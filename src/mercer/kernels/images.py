@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,9 @@ import numpy as np
 from .. import checks
 from ..checks import Array, InputError, sentence
 from ..inputs import VECTOR_SETS, WORD_MAPS, Input
-from .codes import mix
+from .codes import mix, mix_rows
 from .counts import CountKernel, Table
+from .objects import portions
 
 _TOKENS = 1 << 20  # that are counted together, which bounds what the work takes in memory
 _FINEST = 16  # level: there are 2**16 cells in a row then, more than a map has places
@@ -59,7 +60,7 @@ class SpatialPyramid(CountKernel):
 
     def tabulate(self, items: Sequence[Any]) -> Table:
         sizes = [item.size * (self.levels + 1) for item in items]
-        return _joined(self._table(items[some]) for some in _portions(sizes))
+        return _joined(self._table(items[some]) for some in portions(sizes, _TOKENS))
 
     def _table(self, maps: Sequence[Any]) -> Table:
         """Return the counts of a few maps: the tokens of a place are side by side."""
@@ -132,7 +133,7 @@ class PyramidMatch(CountKernel):
     def tabulate(self, items: Sequence[Any]) -> Table:
         self._check(items)
         sizes = [item.size + len(item) * (self.levels + 1) for item in items]
-        return _joined(self._table(items[some]) for some in _portions(sizes))
+        return _joined(self._table(items[some]) for some in portions(sizes, _TOKENS))
 
     def _table(self, sets: Sequence[Any]) -> Table:
         """Return the counts of a few sets: the tokens of a vector are side by side."""
@@ -166,24 +167,8 @@ def _check_widths(x: Array, y: Array) -> None:
 
 def _bin_ids(bins: Array, level: int) -> Array:
     """Return a hash of the level and the bin of every vector."""
-    codes = (bins + 0.0).view(np.uint64)  # of 0 and -0 too
     seed = mix(np.array([1 + level + (bins.shape[1] << 8)], dtype=np.uint64))
-    found = np.repeat(seed, len(bins))
-    for column in codes.T:
-        found = mix(found + column)
-    return found
-
-
-def _portions(sizes: Sequence[int]) -> Iterator[slice]:
-    """Yield which objects are counted together."""
-    first = total = 0
-    for index, size in enumerate(sizes):
-        if index > first and total + size > _TOKENS:
-            yield slice(first, index)
-            first, total = index, 0
-        total += size
-    if sizes:
-        yield slice(first, len(sizes))
+    return mix_rows(np.repeat(seed, len(bins)), bins)
 
 
 def _table(lengths: Sequence[int], ids: Array, weight: Callable[[int], float]) -> Table:
