@@ -19,7 +19,7 @@ from ..kernels.base import Basis, Kernel, register_fast_path
 from ..kernels.names import to_kernel
 from ..monitor import Monitor
 from .family import GramFamily
-from .finite import magnitude, refuse_large
+from .finite import refuse_large, roomy, too_wide
 from .kinds import (
     Explanation,
     FeaturesGram,
@@ -57,9 +57,6 @@ __all__ = [
     "prepare",
     "threads",
 ]
-
-
-HUGE = 1e15  # entries of which some squares times a gamma overflow in single precision
 
 
 @dataclass(frozen=True)
@@ -123,7 +120,8 @@ class Prepared:
         start = 0
         for block in points.blocks() if isinstance(points, RowBlocks) else (points,):
             for first in range(0, len(block), at_once):
-                part = self.kernel.expand(block.take(slice(first, first + at_once)), basis)
+                some = block.take(slice(first, first + at_once))
+                part = self.kernel.expand(roomy(self.kernel, some), basis)
                 yield slice(start, start + part.shape[0]), part
                 start += part.shape[0]
 
@@ -158,7 +156,7 @@ def gram(
     off), False on computing it anew; None lets the limit decide.
     """
     kernel, left, right = _sides(to_kernel(kernel, who="gram"), X, Y)
-    wanted = _dtype(dtype, left, right)
+    wanted = _dtype(dtype, kernel, left, right)
     plan = make_plan(kernel, left, right, wanted, memory_limit, store)
     watch = monitor or Monitor()
     if plan.kind == "row blocks":
@@ -194,7 +192,7 @@ def gram_family(
     first, left, right = _sides(values[0], X, Y)
     others = None if Y is None else right.points
     rest = [_sides(kernel, left.points, others)[0] for kernel in values[1:]]
-    wanted = _dtype(dtype, left, right)
+    wanted = _dtype(dtype, first, left, right)
     plan = make_plan(first, left, right, wanted, memory_limit, store=False)
     return GramFamily([first, *rest], left, right, plan, wanted, monitor or Monitor())
 
@@ -215,14 +213,14 @@ def _sides(kernel: Kernel, X: Any, Y: Any) -> tuple[Kernel, View, View]:
     return kernel, View(Side(points, right.side)), right
 
 
-def _dtype(wanted: Any, left: View, right: View) -> np.dtype[Any]:
+def _dtype(wanted: Any, kernel: Kernel, left: View, right: View) -> np.dtype[Any]:
     """Return the precision of K: that of the points, unless another is asked for.
 
-    Points in single precision whose squares would overflow there ask for double precision.
+    Points in single precision for which that has no room ask for double precision.
     """
     if wanted is None:
         common: np.dtype[Any] = np.result_type(left.dtype, right.dtype)
-        if common == np.float32 and any(_is_huge(view) for view in (left, right)):
+        if common == np.float32 and any(_is_wide(kernel, view) for view in (left, right)):
             return np.dtype(np.float64)
         return common
     found: np.dtype[Any] = np.dtype(wanted)
@@ -231,9 +229,9 @@ def _dtype(wanted: Any, left: View, right: View) -> np.dtype[Any]:
     return found
 
 
-def _is_huge(view: View) -> bool:
-    found: float | None = view.side.once("magnitude", lambda: magnitude(view.side.points))
-    return found is not None and found > HUGE
+def _is_wide(kernel: Kernel, view: View) -> bool:
+    side = view.side
+    return bool(side.once(("wide", kernel), lambda: too_wide(kernel, side.points)))
 
 
 def evaluate(kernel: Kernel, X: Any, Y: Any = None, dtype: Any = None) -> Array:

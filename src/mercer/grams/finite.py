@@ -12,6 +12,8 @@ from ..inputs import Input, Matrix
 from ..kernels.base import Kernel
 from ..kernels.transforms import Normalized
 
+WIDE = 1e15  # entries whose squares, times a gamma, may overflow in single precision
+WIDE_VALUE = 1e30  # kernel value that single precision holds, but not its sums and products
 LARGEST = 1e100  # kernel value whose products, and sums of those, are still numbers
 SCALE = "Scale X, for example with sklearn.preprocessing.StandardScaler"
 
@@ -60,3 +62,19 @@ def magnitude(points: Input) -> float | None:
         return None
     values = points.values.data if scipy.sparse.issparse(points.values) else points.values
     return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+
+
+def too_wide(kernel: Kernel, points: Input) -> bool:
+    """Return whether single precision has no room for what is calculated with these points."""
+    if not isinstance(points, Matrix) or points.values.dtype != np.float32:
+        return False
+    if (magnitude(points) or 0.0) > WIDE:
+        return True
+    return not kernel.is_from_outside() and not kernel.diag(points).max(initial=0.0) <= WIDE_VALUE
+
+
+def roomy(kernel: Kernel, points: Input) -> Input:
+    """Return the points in a precision that has room for their features."""
+    if isinstance(points, Matrix) and too_wide(kernel, points):
+        return Matrix(points.values.astype(np.float64), points.names)
+    return points

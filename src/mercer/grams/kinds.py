@@ -362,7 +362,8 @@ class FeaturesGram(_Computed):
         same = self.symmetric and slices and rows == columns
         second = first if same else right[columns]
         block = features_product(first, second, same=same, monitor=self.monitor)
-        block = block.astype(self.dtype, copy=False)
+        with np.errstate(over="ignore"):
+            block = block.astype(self.dtype, copy=False)
         if self.checked and not is_finite(block):
             refuse(self.kernel, [self.left.side.points, self.right.side.points], self.dtype)
         return block

@@ -70,6 +70,9 @@ def partial_cholesky(
         _subtract(found, T[:filled], proposed)
         accepted, lower = _accept(found[:, proposed], remaining[proposed], random)
         accepted = accepted[: len(T) - filled]
+        if len(accepted) == 0:  # rounding has left less of them than was thought
+            own = np.maximum(np.diagonal(found[:, proposed]), 0.0)
+            remaining[proposed] = np.minimum(remaining[proposed], own)
         lower = lower[: len(accepted), : len(accepted)]
         new = T[filled : filled + len(accepted)]
         new[:] = solve_triangular(

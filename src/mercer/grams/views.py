@@ -11,6 +11,7 @@ from ..checks import Array, InputError, sentence
 from ..inputs import Input, Matrix, RowBlocks, Rows
 from ..kernels.base import Basis, Kernel
 from ..kernels.pairs import as_matrix
+from .finite import roomy
 
 
 class Side:
@@ -87,7 +88,9 @@ class Side:
         basis = self.basis(kernel)
         if basis is None:
             raise ValueError(f"{kernel!r} has no finite map")
-        return self.once(("features", kernel), lambda: kernel.expand(self.points, basis))
+        return self.once(
+            ("features", kernel), lambda: kernel.expand(roomy(kernel, self.points), basis)
+        )
 
 
 def column_means(rows: Matrix) -> Array:

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from .. import checks
-from ..checks import Array, sentence
+from ..checks import Array, InputError, sentence
 from ..grams import limited_threads
 from ..inputs import Input
 from ..losses import KINKED, OF_CLASSES, OF_NUMBERS, Logistic, Softmax, check_loss, to_loss
@@ -331,5 +331,11 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
         """Return f(x) + b, or the mean that the loss makes of it."""
         scores = self._scores(X)
         mean = getattr(to_loss(type(self).__name__, self.loss, OF_NUMBERS), "mean", None)
-        found = scores if mean is None else mean(scores)
+        with np.errstate(over="ignore"):
+            found = scores if mean is None else mean(scores)
+        if not np.isfinite(found).all():
+            must = "means must be finite"
+            got = f"overflow of those that scores up to {scores.max():.3g} stand for"
+            advice = "Scale X, raise alpha, or predict points more like those of the fit."
+            raise InputError(sentence(type(self).__name__, must, got, advice))
         return np.asarray(found[:, 0] if self._flat else found)
