@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
+from scipy.linalg import blas, lapack
 
 from ..checks import Array
 from ..monitor import Monitor
@@ -13,6 +13,7 @@ EPSILON = float(np.finfo(np.float64).eps)
 DEPENDENT = 8 * EPSILON  # squared distance to a span, against kernel values, that is rounding
 CHANGES = 20  # variables that may enter, per variable
 PATIENCE = 50  # variables that may enter without a fall of the objective beyond rounding
+FRESH = 64  # of these, after which g is summed anew
 MOVES = 50  # to the optimum of the members; each but the last loses a member
 SHORTER = 0.1  # an image this much shorter than that of the base takes its place
 TINY = float(np.finfo(np.float64).tiny)
@@ -47,8 +48,9 @@ class ActiveSet:
         self.image = self.weight * self.sign
         self.side = (self.sign < 0).astype(np.int64) * int(problem.split)
         self.twin = self._twins(len(b))
-        self.lengths = np.sqrt(np.abs(np.diagonal(K)))[self.index]  # of the images
-        self.linear = np.abs(problem.linear)[self.index]
+        self.squares = np.diagonal(K)[self.index]  # of the lengths of images
+        self.lengths = np.sqrt(np.abs(self.squares))
+        self.linear = problem.linear
         self.bases = np.full(2, -1)
         self.members = np.zeros(0, dtype=np.int64)  # but for the bases
         self.factor = np.zeros((0, 0))
@@ -78,8 +80,12 @@ class ActiveSet:
             self.changes += 1
             patience = PATIENCE if self.fall - fall > EPSILON * self.terms else patience - 1
             fall = self.fall
-            if self.changes % 32 == 0:
+            if self.changes % FRESH == 0:
+                self.g[:] = self.K @ self._b() + self.linear
                 self.monitor.poll()
+        return self._b()
+
+    def _b(self) -> Array:
         return np.bincount(self.index, self.sign * self.x, minlength=len(self.g))
 
     def _twins(self, n: int) -> Array:
@@ -102,7 +108,8 @@ class ActiveSet:
 
     def _own_rounding(self) -> Array:
         """Return by how much rounding may change the level of each variable."""
-        return np.asarray(EPSILON / 2 * (self.lengths * float(self.lengths @ self.x) + self.linear))
+        targets = np.abs(self.linear)[self.index]
+        return np.asarray(EPSILON / 2 * (self.lengths * float(self.lengths @ self.x) + targets))
 
     def _unsure(self) -> Array:
         """Return by how much rounding may change the level of each variable against its base."""
@@ -147,12 +154,12 @@ class ActiveSet:
 
     def _curvature(self) -> Array:
         """Return the curvature of each variable when it moves against its base."""
-        found = np.diagonal(self.K)[self.index]
-        if self.offset:
-            base = self.bases[self.side]
-            points, others = self.index, self.index[base]
-            cross = self.K[points, others] * self.image * self.image[base]
-            found = found + np.diagonal(self.K)[others] - 2 * cross
+        found = self.squares
+        for side in np.flatnonzero(self.bases >= 0) if self.offset else ():
+            base = self.bases[side]
+            cross = self.K[self.index[base], self.index] * (self.image * self.image[base])
+            apart = self.squares + self.squares[base] - 2 * cross
+            found = np.where(self.side == side, apart, found)
         return np.asarray(
             np.maximum(found, EPSILON * self._scales(np.arange(len(found))) ** 2 + TINY)
         )
@@ -163,9 +170,9 @@ class ActiveSet:
         alone = np.array([variable])
         while True:
             column = self._between(self.members, alone)[:, 0]
-            row = solve_triangular(self.factor, column, lower=True, check_finite=False)
+            row = self._solved(column)
             distance = float(self._between(alone, alone)[0, 0] - row @ row)
-            against = -solve_triangular(self.factor, row, lower=True, trans=1, check_finite=False)
+            against = -self._solved(row, transposed=True)
             chosen = np.append(self.members, variable)
             step, left = self._move(chosen, way * np.append(against, 1.0))
             moved = moved or step > 0
@@ -231,6 +238,12 @@ class ActiveSet:
                 return
             self._drop(left)
 
+    def _solved(self, right: Array, transposed: bool = False) -> Array:
+        """Return the solution of equations with the factor of the members, or its transpose."""
+        if len(right) == 0:
+            return right
+        return np.asarray(blas.dtrsv(self.factor, right, lower=1, trans=int(transposed)))
+
     # --- members ----------------------------------------------------------------------------
 
     def _between(self, rows: Array, columns: Array) -> Array:
@@ -243,7 +256,7 @@ class ActiveSet:
         return found
 
     def _products(self, rows: Array, columns: Array) -> Array:
-        found = self.K[np.ix_(self.index[rows], self.index[columns])]
+        found = self.K[self.index[rows][:, None], self.index[columns]]
         return np.asarray(found * (self.image[rows][:, None] * self.image[columns]))
 
     def _start(self, between: Array) -> None:
@@ -298,8 +311,10 @@ class ActiveSet:
         """Let variables go that met a bound."""
         if len(gone) == 0:
             return
-        self.members = self.members[~np.isin(self.members, gone)]
-        for side in np.flatnonzero(np.isin(self.bases, gone)):
+        leaves = np.zeros(len(self.x) + 1, dtype=bool)  # the last place is that of no base, -1
+        leaves[gone] = True
+        self.members = self.members[~leaves[self.members]]
+        for side in np.flatnonzero(leaves[self.bases]):
             left = self.members[self.side[self.members] == side]
             self.bases[side] = self._shortest(left) if len(left) else -1
             self.members = self.members[self.members != self.bases[side]]

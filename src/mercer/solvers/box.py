@@ -21,6 +21,7 @@ SMALL = 512  # and of few variables, at least
 SHARE = 20  # else this part of all; a third of a block are new
 INNER = 0.1  # of the violation at hand: how far a block is solved
 STEPS = 100  # of two variables, per variable of a block, before something else is tried
+LARGE = 4000  # variables up to which that is an active set, on a copy of K
 MEMBERS = 1000  # of an active set: a step costs the square of it, to let one go the cube
 ROUNDS = 1000  # of steps of two variables and active sets in turn
 WINDOW = 100  # blocks after which progress is looked for
@@ -126,8 +127,8 @@ class BoxSolver:
         slots: Array,
         tol: float,
         kept: int = 0,
-    ) -> tuple[str, Array, Array]:
-        """Optimise the chosen variables; return how that ended, their change and their g.
+    ) -> tuple[str, Array]:
+        """Optimise the chosen variables; return how that ended and their change.
 
         kept: as many of the last ones were the first ones of the block before.
         """
@@ -151,7 +152,7 @@ class BoxSolver:
         self.iterations += steps
         change = part - b[chosen]
         b[chosen] = part
-        return ended, change, slope
+        return ended, change
 
     def _whole(self, problem: BoxProblem, b: Array, g: Array, moving: Array) -> str:
         """Solve all variables that can move at once, to the last digits where that can be done."""
@@ -159,11 +160,8 @@ class BoxSolver:
         tol, progress, best = self.tol, Progress(ROUNDING), (math.inf, b, g)
         for turn in range(ROUNDS):
             kept = len(moving) if turn else 0
-            ended, change, slopes = self._step(problem, b, g, moving, slots, tol, kept)
-            if len(moving) < len(b):
-                moved = np.flatnonzero(change)
-                self.rows.add(slots[moved], change[moved], g)
-            g[moving] = slopes
+            ended, _ = self._step(problem, b, g, moving, slots, tol, kept)
+            g[:] = self._gradient(problem, b)
             if ended != "unbounded" and self.iterations < self.max_iter:
                 ended = self._active_set(problem, b, g, moving, slots) or ended
                 g[:] = self._gradient(problem, b)
@@ -213,12 +211,14 @@ class BoxSolver:
                 continue
             if self.iterations >= self.max_iter:
                 return "iterations"
+            if rounds == WINDOW and len(b) <= min(LARGE, self.rows.room):
+                return self._whole(problem, b, g, np.flatnonzero(problem.lower < problem.upper))
             fresh = self._choose(problem, b, g, kept, size)
             chosen, old = np.concatenate([fresh, kept]), len(kept)
             kept = chosen[: size - size // 3]
             slots = self._fetch(chosen)
             inner = max(INNER * violation, 0.5 * self.tol)
-            ended, change, _ = self._step(problem, b, g, chosen, slots, inner, old)
+            ended, change = self._step(problem, b, g, chosen, slots, inner, old)
             moved = np.flatnonzero(change)
             self.rows.add(slots[moved], change[moved], g)
             drift += EPSILON * float(self.roots.max() * (self.roots[chosen] @ np.abs(change)))
