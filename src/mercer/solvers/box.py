@@ -170,7 +170,8 @@ class BoxSolver:
             if violation < best[0]:
                 best = violation, b.copy(), g.copy()
             over = ended == "unbounded" or self.iterations >= self.max_iter
-            exact = problem.violation(b, g, self._unsure(problem, b)) == 0
+            blurred = problem.violation(b, g, self._unsure(problem, b)) == 0
+            exact = violation <= self.tol and blurred
             if over or exact or not progress.made(problem, b, g):
                 break
             tol = min(tol, violation) / 2
@@ -211,7 +212,8 @@ class BoxSolver:
                 continue
             if self.iterations >= self.max_iter:
                 return "iterations"
-            if rounds == WINDOW and len(b) <= min(LARGE, self.rows.room):
+            small = len(b) <= min(LARGE, self.rows.room)
+            if small and self.iterations > STEPS * len(b):
                 return self._whole(problem, b, g, np.flatnonzero(problem.lower < problem.upper))
             fresh = self._choose(problem, b, g, kept, size)
             chosen, old = np.concatenate([fresh, kept]), len(kept)
