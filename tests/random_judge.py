@@ -150,11 +150,17 @@ def _libsvm(case: Case, K: Array) -> Any:
     shared = ("C", "nu", "epsilon", "class_weight", "tol")
     given = {name: getattr(ours, name) for name in shared if hasattr(ours, name)}
     theirs = getattr(svm, type(ours).__name__)(kernel="precomputed", max_iter=STEPS, **given)
-    y = () if case.y is None else (case.y,)
+    # Points without weight are left out here: scikit-learn numbers its support vectors wrongly.
+    used = np.arange(len(K)) if case.weight is None else np.flatnonzero(case.weight)
+    y = () if case.y is None else (case.y[used],)
+    weight = None if case.weight is None else case.weight[used]
+    if "class_weight" in given:
+        theirs.class_weight = dict(zip(ours.classes_, ours.class_weight_, strict=True))
     try:
-        theirs.fit(K, *y, sample_weight=case.weight)
+        theirs.fit(K[np.ix_(used, used)], *y, sample_weight=weight)
     except Exception:  # what it refuses is no yardstick
         return None
+    theirs.support_ = used[theirs.support_]
     status = np.atleast_1d(theirs.fit_status_)
     return None if status.any() or not np.isfinite(theirs.dual_coef_).all() else theirs
 

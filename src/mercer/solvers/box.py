@@ -191,7 +191,7 @@ class BoxSolver:
             return ""
         K = self.rows.values[np.ix_(slots, self.rows.columns(moving))].astype(np.float64)
         method = ActiveSet(K, part, b[moving], g[moving], self.monitor)
-        with blas_threads(1):
+        with blas_threads(1), np.errstate(over="ignore"):  # room without end, against a tiny step
             b[moving] = method.run()
         self.iterations += method.changes
         return "unbounded" if method.unbounded else ""
