@@ -170,15 +170,16 @@ void Job<T>::statistics(const Block& block, bool upper, Scratch& scratch) const 
 }
 
 template <class T>
-const T* Job<T>::evaluate(const Block& block, bool upper, Scratch& scratch) const {
+const T* Job<T>::evaluate(const Block& block, bool upper, Scratch& scratch, bool look) const {
     statistics(block, upper, scratch);
-    values(programs_.front(), block, upper, scratch, scratch.values.get(), tile_columns_);
+    values(programs_.front(), block, scratch, scratch.values.get(), tile_columns_);
+    if (look) this->look(block, upper, scratch.values.get(), tile_columns_);
     return scratch.values.get();
 }
 
 template <class T>
-void Job<T>::values(const std::vector<Instruction>& program, const Block& block, bool upper,
-                    Scratch& scratch, T* into, std::int64_t stride) const {
+void Job<T>::values(const std::vector<Instruction>& program, const Block& block, Scratch& scratch,
+                    T* into, std::int64_t stride) const {
     const auto& table = kernels<T>();
     RowInputs<T> row{};
     row.count = block.columns;
@@ -202,9 +203,16 @@ void Job<T>::values(const std::vector<Instruction>& program, const Block& block,
         row.diagonal = 0 <= own && own < block.columns ? own : -1;
         table.run(program.data(), static_cast<int>(program.size()), row, scratch.registers.get(),
                   tile_columns_, into + i * stride);
-        const std::int64_t from =
-            upper ? std::clamp<std::int64_t>(point - block.column, 0, block.columns) : 0;
-        if (!table.finite(into + i * stride + from, block.columns - from))
+    }
+}
+
+// Notes whether a block holds a value that is not finite, while it is in cache.
+template <class T>
+void Job<T>::look(const Block& block, bool upper, const T* values, std::int64_t stride) const {
+    for (std::int64_t i = 0; i < block.rows; ++i) {
+        const std::int64_t own = block.row + i - block.column;
+        const std::int64_t from = upper ? std::clamp<std::int64_t>(own, 0, block.columns) : 0;
+        if (!kernels<T>().finite(values + i * stride + from, block.columns - from))
             finite_->store(false, std::memory_order_relaxed);
     }
 }
@@ -237,8 +245,10 @@ bool Job<T>::store(const std::vector<T*>& outs, const Poll& poll) const {
             const bool there = !same_points_ && block.columns == tile_columns_;
             for (std::size_t p = 0; p < programs_.size(); ++p) {
                 T* corner = outs[p] + block.row * columns_ + block.column;
-                values(programs_[p], block, same_points_, own, there ? corner : own.values.get(),
-                       there ? columns_ : tile_columns_);
+                T* into = there ? corner : own.values.get();
+                const std::int64_t stride = there ? columns_ : tile_columns_;
+                values(programs_[p], block, own, into, stride);
+                look(block, same_points_, into, stride);
                 if (!there) store_block(block, own.values.get(), outs[p]);
             }
         },
@@ -282,7 +292,7 @@ bool Job<T>::multiply(const double* v, std::int64_t count, double* out, const Po
         [&](std::int64_t task, int worker) {
             const Block& block = blocks[static_cast<std::size_t>(task)];
             const T* values =
-                evaluate(block, same_points_, scratch[static_cast<std::size_t>(worker)]);
+                evaluate(block, same_points_, scratch[static_cast<std::size_t>(worker)], false);
             product.add(block, values, nullptr, worker);
         },
         poll);

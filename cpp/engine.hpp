@@ -66,7 +66,8 @@ public:
         std::vector<bool> finished;
     };
 
-    // Whether every kernel value computed so far was a finite number.
+    // Whether every kernel value computed so far was a finite number. Those of `multiply` are not
+    // looked at: its result tells.
     bool finite() const { return finite_->load(std::memory_order_relaxed); }
 
     std::int64_t size() const { return rows_; }
@@ -77,14 +78,16 @@ public:
     std::vector<Scratch> scratches() const;
 
     // The values of a block, rows tile_columns() apart; they stand until the scratch is used again.
-    // upper: what lies below the diagonal of the whole matrix may be left undefined.
-    const T* evaluate(const Block& block, bool upper, Scratch& scratch) const;
+    // upper: what lies below the diagonal of the whole matrix may be left undefined. look: whether
+    // to look for values that are not finite.
+    const T* evaluate(const Block& block, bool upper, Scratch& scratch, bool look = true) const;
 
 private:
     void statistics(const Block& block, bool upper, Scratch& scratch) const;
-    // into: rows `stride` apart, with room for whole vectors. upper: as in `evaluate`.
-    void values(const std::vector<Instruction>& program, const Block& block, bool upper,
-                Scratch& scratch, T* into, std::int64_t stride) const;
+    // into: rows `stride` apart, with room for whole vectors.
+    void values(const std::vector<Instruction>& program, const Block& block, Scratch& scratch,
+                T* into, std::int64_t stride) const;
+    void look(const Block& block, bool upper, const T* values, std::int64_t stride) const;
     void store_block(const Block& block, const T* values, T* out) const;
     void store_at_diagonal(const Block& block, const T* values, T* out) const;
     void check(const Instruction& step) const;

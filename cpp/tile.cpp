@@ -239,16 +239,17 @@ template <class T>
 bool all_finite(const T* values, std::int64_t count) {
     using V = VectorOf<T>;
     constexpr int lanes = Vector<T>::lanes;
-    V sum[2] = {};
+    constexpr int sums = 4;  // so that one addition need not wait for another
+    V sum[sums] = {};
     std::int64_t j = 0;
-    for (; j + 2 * lanes <= count; j += 2 * lanes) {
-        sum[0] = sum[0] + load(values + j) * T(0);
-        sum[1] = sum[1] + load(values + j + lanes) * T(0);
+    for (; j + sums * lanes <= count; j += sums * lanes) {
+#pragma GCC unroll 4
+        for (int s = 0; s < sums; ++s) sum[s] = sum[s] + load(values + j + s * lanes) * T(0);
     }
     T total = 0;
     for (; j < count; ++j) total += values[j] * T(0);
-    sum[0] = sum[0] + sum[1];
-    for (int lane = 0; lane < lanes; ++lane) total += sum[0][lane];
+    const V all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    for (int lane = 0; lane < lanes; ++lane) total += all[lane];
     return total == T(0);
 }
 

@@ -117,6 +117,20 @@ def search(
     return found
 
 
+def confirmed(
+    found: dict[int, tuple[str, str, str]], only: tuple[str, ...], limit: float
+) -> dict[int, tuple[str, str, str]]:
+    """Return the verdicts with those that hung tried again, alone: a busy machine is no hang."""
+    hung = [seed for seed, (word, _, _) in found.items() if word == "hang"]
+    if not hung:
+        return found
+    worker = Worker(only, limit)
+    try:
+        return found | {seed: worker.judge(seed) for seed in sorted(hung)}
+    finally:
+        worker.stop()
+
+
 def report(found: dict[int, tuple[str, str, str]], sentences: bool = False) -> int:
     """Print counts, then every failure by kind; return how many there are."""
     from random_judge import ERROR, FAILURES, WARNING
@@ -161,6 +175,7 @@ def main() -> int:
     if options.seed is None:
         seeds = range(options.first, options.first + options.count)
         found = search(seeds, only, options.limit, options.jobs, progress=True)
+        found = confirmed(found, only, options.limit)
     else:
         from random_cases import draw
 

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse
 from random_cases import Case
 from sklearn import svm
+from sklearn.exceptions import UndefinedMetricWarning
 
 from mercer.checks import MercerError
 
@@ -55,6 +56,8 @@ def judge(case: Case) -> Verdict:
 
 
 def _is_own(warning: Any) -> bool:
+    if issubclass(warning.category, UndefinedMetricWarning):  # the word of a scorer on few samples
+        return True
     own = re.match(r"\w+: ", str(warning.message)) is not None
     return own and not issubclass(warning.category, RuntimeWarning)
 

@@ -69,7 +69,7 @@ def test_values_that_rounding_blurs_end_where_it_allows(seed):
 @pytest.mark.parametrize("kind", [SVR, NuSVR, NuSVC])
 @pytest.mark.parametrize("data", [whole_numbers, far_from_zero])
 def test_machines_of_every_kind_end(kind, data):
-    X, y = data(0)
+    X, _ = data(0)
     curve = X[:, 0] + X[:, 1] ** 2 / 100
     target = curve > np.median(curve) if kind is NuSVC else curve
     options = {"nu": 0.3} if kind is NuSVC else {"C": 10.0}

@@ -175,8 +175,8 @@ class NativeTile:
     def multiply(self, V: Array, monitor: Monitor) -> Array:
         """Return K V in double precision."""
         found = product(self.job, self.shape[0], V, monitor)
-        if self.checked and not self.job.finite:
-            self._refuse()
+        if self.checked and self.shape[1] and not is_finite(found):
+            self.top(1, None, monitor)  # looks at each value, and refuses
         return found
 
     def fill_rows(self, chosen: Array, out: Array, monitor: Monitor) -> None:

@@ -236,11 +236,21 @@ class FunctionEstimator(KernelEstimator):
         if hasattr(self, "coef_"):
             points = self._check_predict(X)
             scores = np.empty((len(points), *self.coef_.shape[1:]))
-            for rows, features in self._prepared.map_bands(points):
-                scores[rows] = features @ self.coef_
+            with np.errstate(over="ignore", invalid="ignore"):  # checked below
+                for rows, features in self._prepared.map_bands(points):
+                    scores[rows] = features @ self.coef_
         else:
             scores = self._cross_gram(X) @ self.dual_coef_
-        return np.asarray(scores + self.intercept_)
+        return self._finite(scores + self.intercept_)
+
+    def _finite(self, scores: Array) -> Array:
+        """Return the scores, or refuse those that are no numbers."""
+        if not np.isfinite(scores).all() and not checks.assume_finite():
+            must = "scores must be finite"
+            advice = "Scale X and y, for example with sklearn.preprocessing.StandardScaler."
+            got = f"overflow with {self.kernel_!r}"
+            raise InputError(sentence(type(self).__name__, must, got, advice))
+        return np.asarray(scores)
 
 
 def _check_gram(who: str, K: Array) -> None:

@@ -239,9 +239,11 @@ class KernelFisherDiscriminant(
         Two classes: the difference of the second and the first, positive for `classes_[1]`.
         """
         along = self._scores(X)
-        squares = (self.means_**2).sum(axis=1) / 2
-        scores = along @ self.means_.T - squares + np.log(self.priors_)
-        return np.asarray(scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores)
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
+            squares = (self.means_**2).sum(axis=1) / 2
+            scores = along @ self.means_.T - squares + np.log(self.priors_)
+            found = scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+        return self._finite(found)
 
     def predict(self, X: Any) -> Array:
         """Return the class of the nearest mean; priors other than equal ones move the borders."""

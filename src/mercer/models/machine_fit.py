@@ -14,7 +14,7 @@ from ..grams.blas import half_square, mirror
 from ..inputs import RowBlocks
 from ..losses import KINKED, EpsilonInsensitive, Hinge
 from ..monitor import Monitor, Stopped
-from ..solvers import Machine, Newton
+from ..solvers import Machine, Newton, NotPositiveDefinite
 from ..solvers.box_problem import BoxProblem
 from ..solvers.elements import FeatureElements, KernelElements
 from ..solvers.machines import (
@@ -80,6 +80,10 @@ class MachineFit(Spaces):
             found: Found = (
                 self._by_itself() if asked == "auto" else getattr(self, f"_by_{asked}")("as asked")
             )
+        except NotPositiveDefinite:
+            must = "solver='nystrom' needs a kernel matrix with a positive eigenvalue"
+            got, advice = repr(self.prepared.kernel), "mercer.check_kernel tells more."
+            raise KernelError(sentence(self.settings.who, must, got, advice)) from None
         except Stopped as stop:  # before anything was found: f = 0, for which one point will do
             nothing, nan = np.zeros((1, self.outputs)), float("nan")
             solution = LossSolution(nothing, nothing[0], stop.reason, nan, nan, 0, 0)

@@ -261,7 +261,7 @@ class RidgeFit(Spaces):
         values = self._extremes(K, roots[:, 0])
         least = max(-values[0], 0.0) + 10 * self.n * np.finfo(np.float64).eps * values[-1]
         if self.itemsize == 4:
-            least += self.n * np.finfo(np.float32).eps * float(K.diag().max())
+            least += self.n * float(np.finfo(np.float32).eps) * float(K.diag().max())
         return InputError(
             sentence(
                 self.settings.who,

@@ -50,6 +50,9 @@ class Coupled:
         return np.asarray(self.weighted[rows] * (V - mean))
 
 
+FLAT = 1e-290  # curvature whose inverse is no number
+
+
 def curvature_of(loss: Loss, F: Array, Y: Array, weight: Array) -> Curvature:
     """Return w times the second derivatives of the loss at F."""
     if isinstance(loss, Softmax):
@@ -62,6 +65,8 @@ def inverse(total: Array) -> Array:
 
     Probabilities do not change when all scores do by the same: one direction is always left out.
     """
+    if not np.abs(total).max(initial=0.0) > FLAT:
+        return np.zeros_like(total)
     return np.asarray(np.linalg.pinv(total, rcond=1e-12, hermitian=True))
 
 

@@ -204,12 +204,13 @@ class _FeatureNewton:
     def _factor(self, shifted: Array, monitor: Monitor) -> TileCholesky:
         """Return the Cholesky factor; where rounding hides alpha, of a little more than was given:
         a preconditioner need not be exact."""
-        try:
-            return TileCholesky(dense_bands(shifted), np.float64, monitor)
-        except NotPositiveDefinite:
-            more = 4 * len(shifted) * np.finfo(np.float64).eps * float(np.trace(shifted))
-            shifted[np.diag_indices(len(shifted))] += more
-            return TileCholesky(dense_bands(shifted), np.float64, monitor)
+        trace, diagonal = float(np.trace(shifted)), np.diag_indices(len(shifted))
+        for kind in (np.float64, np.float32):  # the precision that moments were summed in
+            try:
+                return TileCholesky(dense_bands(shifted), np.float64, monitor)
+            except NotPositiveDefinite:
+                shifted[diagonal] += 4 * len(shifted) * float(np.finfo(kind).eps) * trace
+        return TileCholesky(dense_bands(shifted), np.float64, monitor)
 
     def _border(self, outputs: int) -> Array:
         """Return Z' W 1 for an offset of each output, (width, offset, output)."""

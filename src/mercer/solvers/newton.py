@@ -125,7 +125,7 @@ class _Descent:
         if isinstance(self.problem.loss, Squared):  # one step is all
             return []
         largest = float(self._curvature().weights.max(initial=0.0)) * self.elements.trace()
-        if largest == 0:
+        if not largest > 0:  # nor is it for a kernel that is not Mercer
             return []
         # The difference of logarithms: the quotient may be no number.
         ratio = math.log(FIRST * largest) - math.log(self.problem.alpha)

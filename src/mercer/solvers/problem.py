@@ -43,6 +43,11 @@ class RidgeProblem:
         n = len(self.targets)
         return np.ones((n, 1)) if self.weight is None else np.sqrt(self.weight)[:, None]
 
+    def means(self) -> Array:
+        """Return the weighted mean of each output."""
+        weight = self.roots[:, 0] ** 2
+        return np.asarray(weight @ self.targets / weight.sum())
+
     def scaled(self) -> tuple[RidgeProblem, Array]:
         """Return the problem with targets that can be squared, and by what they were divided.
 
@@ -81,8 +86,11 @@ class RidgeProblem:
             c[:, own] = found[:, : len(own)]
             if self.intercept:
                 column = found[:, -1:]
-                ones[own] = float(self.roots[:, 0] @ column[:, 0])
-                b[own] = self.roots[:, 0] @ c[:, own] / ones[own]
+                ones[own] = total = float(self.roots[:, 0] @ column[:, 0])
+                if total == 0:  # nothing was solved, as a large tol allows: f = 0 and the mean
+                    b[own] = self.means()[own]
+                    continue
+                b[own] = self.roots[:, 0] @ c[:, own] / total
                 c[:, own] -= column * b[own]
         return c, b, ones
 
@@ -129,8 +137,7 @@ class Solution:
 
 def unsolved(problem: RidgeProblem, status: str, points: int | None = None) -> Solution:
     """Return f = 0 with the mean as intercept: all there is when a solver was stopped too early."""
-    weight = problem.roots[:, 0] ** 2
-    means = weight @ problem.targets / weight.sum()
+    means = problem.means()
     b = means if problem.intercept else np.zeros_like(means)
     nan = float("nan")
     n, outputs = problem.targets.shape
@@ -154,9 +161,10 @@ def assess(
     relative = np.divide(sizes, scale, out=np.zeros_like(sizes), where=scale > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         bounds = np.where(sizes == 0, 0.0, sizes / np.sqrt(problem.alpha))
+        offsets = np.where(bounds == 0, 0.0, bounds / np.sqrt(ones))
     return {
         "residual": float(relative.max(initial=0.0)),
         "gap": float((sizes**2).sum()),
         "bound": float(bounds.max(initial=0.0)),
-        "offset": float((bounds / np.sqrt(ones)).max(initial=0.0)) if problem.intercept else 0.0,
+        "offset": float(offsets.max(initial=0.0)) if problem.intercept else 0.0,
     }
