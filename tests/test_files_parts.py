@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from mercer import KernelPrototypeClassifier
 from mercer.checks import FileError, InputTypeError
 from mercer.files import load, save
-from mercer.files.parts import records
+from mercer.files.records import records
 from mercer.kernels import (
     FunctionKernel,
     Gaussian,

@@ -8,33 +8,19 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .. import models
 from ..checks import InputTypeError, nearest, sentence, show
-from ..grams import Gram, Prepared
+from ..grams import Gram
 from ..kernels import Kernel
 from ..monitor import Monitor
 from .parcel import Packing, Unpacking
 from .parts import set_attribute
+from .records import estimators
+from .schema import check_model
 from .values import Fields, pack_value, register, unpack_value
 
+_PREDICTING = ("kernel", "loss", "weights")  # parameters that may be functions, and predict
 # Where scikit-learn keeps what belongs to the process and not to a model.
 _FOREIGN = {"_metadata_request", "_skl_callbacks", "_parent_callback_ctx"}
-_EXPECTED: dict[str, type] = {
-    "_prepared": Prepared,
-    "kernel_": Kernel,
-    "certificate_": models.Certificate,
-    "dual_coef_": np.ndarray,
-}
-
-
-def estimators() -> dict[str, type[Any]]:
-    """Return the estimators that a model file may hold, by name."""
-    found = {name: getattr(models, name) for name in models.__all__}
-    return {
-        name: kind
-        for name, kind in found.items()
-        if isinstance(kind, type) and issubclass(kind, BaseEstimator) and hasattr(kind, "fit")
-    }
 
 
 def pack_estimator(model: Any, packing: Packing, where: str = "") -> Fields:
@@ -45,29 +31,36 @@ def pack_estimator(model: Any, packing: Packing, where: str = "") -> Fields:
         got = f"{show(model)} ({type(model).__module__}.{type(model).__qualname__})"
         advice = "A class of your own can be pickled, but a model file cannot name it."
         raise InputTypeError(sentence("save", must, got, advice))
-    parameters = model.get_params(deep=False)
-    state = {key: vars(model)[key] for key in sorted(set(vars(model)) - set(parameters))}
-    return {
+    parameters = _kept_parameters(model, packing, where)
+    state = _state(model, parameters)
+    packed = {
         "estimator": name,
         "parameters": {
-            key: _pack_parameter(key, value, packing, f"{where}parameters.{key}")
+            key: pack_value(value, packing, f"{where}parameters.{key}")
             for key, value in parameters.items()
         },
         "state": {
-            key: pack_value(value, packing, f"{where}state.{key}")
-            for key, value in state.items()
-            if not _is_passing(key, value)
+            key: pack_value(value, packing, f"{where}state.{key}") for key, value in state.items()
         },
     }
+    check_model(model, parameters, state, packing.fail)
+    return packed
 
 
-def _pack_parameter(key: str, value: Any, packing: Packing, where: str) -> Any:
-    """Return a parameter; what only another `fit` would use and no file can hold becomes None."""
-    needed = key.startswith("kernel")
-    if not needed and _serves_fitting(value):
-        packing.left_out.append(where)
-        return None
-    return pack_value(value, packing, where)
+def _kept_parameters(model: Any, packing: Packing, where: str) -> dict[str, Any]:
+    """Return the parameters; what only another `fit` would use and no file can hold is None."""
+    parameters = model.get_params(deep=False)
+    for key, value in parameters.items():
+        if key not in _PREDICTING and _serves_fitting(value):
+            packing.left_out.append(f"{where}parameters.{key}")
+            parameters[key] = None
+    return dict(parameters)
+
+
+def _state(model: Any, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return what the model learnt, in one order."""
+    state = {key: vars(model)[key] for key in sorted(set(vars(model)) - set(parameters))}
+    return {key: value for key, value in state.items() if not _is_passing(key, value)}
 
 
 def _serves_fitting(value: Any) -> bool:
@@ -96,12 +89,12 @@ def unpack_estimator(data: Any, unpacking: Unpacking) -> Any:
     unknown = sorted(set(parameters) - known)
     if unknown:
         raise unpacking.fail(f"the parameters of {name} are {', '.join(sorted(known))}", unknown[0])
-    model = kind(**{key: unpack_value(value, unpacking) for key, value in parameters.items()})
-    for key, value in unpacking.get(data, "state", dict).items():
-        found = unpack_value(value, unpacking)
-        if key in _EXPECTED and not isinstance(found, _EXPECTED[key]):
-            raise unpacking.fail(f"{key} must be a {_EXPECTED[key].__name__}", show(found))
-        set_attribute(model, key, found, unpacking)
+    given = {key: unpack_value(value, unpacking) for key, value in parameters.items()}
+    model = kind(**given)
+    state = unpacking.get(data, "state", dict)
+    for key, value in state.items():
+        set_attribute(model, key, unpack_value(value, unpacking), unpacking)
+    check_model(model, given, {key: vars(model)[key] for key in state}, unpacking.fail)
     return model
 
 

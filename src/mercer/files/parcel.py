@@ -50,6 +50,11 @@ class Packing:
             raise FileError(sentence("save", must, ascii(text))) from None
         return text
 
+    def fail(self, must: str, got: Any) -> FileError:
+        """Return the error for a model that `load` would refuse."""
+        shown = got if isinstance(got, str) else show(got)
+        return FileError(sentence("save", must, shown, "Fit the model again."))
+
     def refusal(self, value: Any, where: str) -> FileError:
         """Return the error for a value that a model file cannot hold."""
         kind = f"{type(value).__module__}.{type(value).__qualname__}"

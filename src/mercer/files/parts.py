@@ -7,10 +7,10 @@ import json
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
-from .. import losses, models
 from ..checks import FileError, sentence, show
-from ..kernels import Basis, Kernel, from_spec
+from ..kernels import Kernel, from_spec
 from .parcel import Packing, Unpacking
+from .records import is_record, name_of, records
 from .values import Fields, pack_value, register, unpack_value
 
 
@@ -65,33 +65,13 @@ register(
 # --- records -----------------------------------------------------------------------------------
 
 
-def records() -> dict[str, type[Any]]:
-    """Return the classes whose values a model may keep, by name.
-
-    They are the certificates, the losses, the dataclasses of `mercer.models`, and the classes there
-    that say with a `__getstate__` of their own what of them is to be kept.
-    """
-    found: list[type[Any]] = [Basis, models.Certificate]
-    found += [kind for kind in vars(losses).values() if _is_record(kind, losses.__name__)]
-    for kind in found:
-        found += kind.__subclasses__()
-    for module in filter(inspect.ismodule, vars(models).values()):
-        found += [kind for kind in vars(module).values() if _is_record(kind, module.__name__)]
-    return {kind.__name__: kind for kind in found if kind.__module__.startswith("mercer.")}
-
-
-def _is_record(kind: Any, module: str) -> bool:
-    ours = isinstance(kind, type) and kind.__module__ == module
-    return ours and (is_dataclass(kind) or "__getstate__" in vars(kind))
-
-
 def _pack_record(value: Any, packing: Packing, where: str) -> Fields:
     if is_dataclass(value):
         content = {f.name: getattr(value, f.name) for f in fields(value)}
     else:
         content = value.__getstate__()
     return {
-        "name": type(value).__name__,
+        "name": name_of(type(value)),
         "fields": {
             name: pack_value(one, packing, f"{where}.{name}") for name, one in content.items()
         },
@@ -113,7 +93,10 @@ def _unpack_record(data: Fields, unpacking: Unpacking) -> Any:
     known = {f.name: f.default is MISSING and f.default_factory is MISSING for f in fields(kind)}
     if set(content) - set(known) or any(known[key] for key in set(known) - set(content)):
         raise unpacking.fail(f"the fields of {name} are {', '.join(known)}", ", ".join(content))
-    return kind(**content)
+    try:
+        return kind(**content)
+    except (TypeError, ValueError) as error:  # a loss checks its parameters
+        raise unpacking.fail(f"the fields of {name} must be valid", str(error)) from error
 
 
 def set_attribute(target: Any, key: str, value: Any, unpacking: Unpacking) -> None:
@@ -127,7 +110,7 @@ def set_attribute(target: Any, key: str, value: Any, unpacking: Unpacking) -> No
 
 register(
     "record",
-    lambda value: records().get(type(value).__name__) is type(value),
+    is_record,
     _pack_record,
     _unpack_record,
 )
