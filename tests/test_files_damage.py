@@ -87,10 +87,11 @@ def test_paths_that_are_no_files(tmp_path):
     for path in (tmp_path, tmp_path / "none" / "model.mercer"):
         with pytest.raises(FileError, match="a file in a directory that exists"):
             save(KernelPrototypeClassifier(), path)
-    for wrong in (3, None, b"model"):
-        with pytest.raises(TypeError, match="path must be a path"):
+    for wrong in (3, None, ["model"]):
+        with pytest.raises(TypeError, match="it must be a path, bytes or a binary file object"):
             load(wrong)
-        with pytest.raises(TypeError, match="path must be a path"):
+    for wrong in (3, None, b"model"):
+        with pytest.raises(TypeError, match="the target must be a path or a binary file object"):
             save(KernelPrototypeClassifier(), wrong)
 
 

@@ -263,7 +263,8 @@ def test_state_is_data_of_the_right_type(key, value, tmp_path):
     parts, tensors = content(tmp_path / "new.mercer")
     assert parts["state"] == tensors == {}
     with pytest.raises(
-        FileError, match=r"attributes must be those that hold data|must (be|have) a"
+        FileError,
+        match=r"attributes must be those that hold data|must be a |must have the attribute",
     ):
         load(forge(tmp_path / "odd.mercer", parts | {"state": {key: value}}, {}))
 
