@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import safetensors.numpy
-from forgery import LABELS, X, content, prototype, round_trip, same, small_file
+from forgery import LABELS, X, content, forge, prototype, round_trip, same, small_file
 from samples import halved, letter_counts, row_product, shared_letters, shrinking, strings
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
@@ -78,9 +78,20 @@ def test_all_missing_functions_are_named(tmp_path):
         load(tmp_path / "model.mercer", {"halved": halved, "shrinking": 3})
 
 
-def test_a_fitted_transformer_comes_back_by_the_name_of_its_class(tmp_path):
+def test_a_file_that_names_a_transformer_wants_it_handed_in(tmp_path):
+    # Format 1.0 had no preprocessors: a transformer went by the name of its class.
     scaler = StandardScaler().fit(X)
-    prototype(Gaussian(1.0).of(scaler), X, tmp_path, functions={"StandardScaler": scaler})
+    model = KernelPrototypeClassifier(Gaussian(1.0).of(scaler)).fit(X, LABELS)
+    save(model, tmp_path / "model.mercer")
+    manifest, tensors = content(tmp_path / "model.mercer")
+    tensors = {key: one for key, one in tensors.items() if not key.startswith("transformers")}
+    old = json.loads(json.dumps(manifest).replace('"#0"', '"StandardScaler"'))
+    old |= {"transformers": [], "functions": ["StandardScaler"], "min_reader": "1.0"}
+    path = forge(tmp_path / "old.mercer", old, tensors)
+    found = load(path, {"StandardScaler": scaler})
+    assert same(found.decision_function(X), model.decision_function(X))
+    with pytest.raises(FileError, match=r"functions=\{'StandardScaler': …\}"):
+        load(path)
 
 
 def test_functions_without_a_name_are_refused(tmp_path):
@@ -175,7 +186,7 @@ def test_an_estimator_inside_an_estimator(tmp_path):
     assert same(found.parts_[0].predict(X), model.parts_[0].predict(X))
 
 
-@pytest.mark.parametrize("value", [object(), 1 + 2j, {1: logging}, np.ma.array([1.0]), int])
+@pytest.mark.parametrize("value", [object(), 1 + 2j, {1: logging}, np.ma.array([1.0]), complex])
 def test_what_cannot_be_saved_is_named(value, tmp_path):
     model = KernelPrototypeClassifier(Gaussian(1.0)).fit(X, LABELS)
     model.extra_ = value

@@ -8,15 +8,20 @@ estimators, kernels and types.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
+import sklearn
+from sklearn.exceptions import InconsistentVersionWarning
+
 from ..checks import FileError, InputTypeError, sentence, show
 from . import container, points, streams, structures  # noqa: F401  (they add words to the table)
-from .estimators import pack_estimator, unpack_estimator
-from .parcel import Packing, Unpacking
+from .estimators import pack_model, unpack_model
+from .parcel import Packing, Unpacking, reference
 from .streams import Readable, Writable
+from .values import unpack_value
 
 __all__ = ["load", "save"]
 
@@ -51,15 +56,14 @@ def save(model: Any, target: str | os.PathLike[str] | Writable) -> None:
     streams.check_target(target, "save")
     packing = Packing()
     try:
-        parts = pack_estimator(model, packing)
+        parts = pack_model(model, packing)
     except RecursionError:
         must = "a model must not contain itself"
         raise FileError(sentence("save", must, show(type(model)))) from None
-    text = ".".join(map(str, container.FORMAT))
-    manifest = {"format": text, "min_reader": "1.0", "writer": f"mercer {version('mercer')}"}
-    extra = {"functions": sorted(packing.functions), "left_out": packing.left_out}
+    manifest = _versions(packing) | parts
+    manifest |= {"functions": sorted(packing.functions), "left_out": packing.left_out}
     who = f"save({streams.name_of(target)})"
-    streams.write(target, container.content(who, manifest | parts | extra, packing.tensors))
+    streams.write(target, container.content(who, manifest, packing.tensors))
 
 
 def load(
@@ -90,9 +94,41 @@ def load(
         manifest, tensors = container.read(bytes_of_model, who)
     unpacking = Unpacking(who, tensors, functions or {})
     _check_functions(manifest, unpacking)
-    model = unpack_estimator(manifest, unpacking)
+    _unpack_transformers(manifest, unpacking)
+    model = unpack_model(manifest, unpacking)
     unpacking.finish()
     return model
+
+
+def _versions(packing: Packing) -> dict[str, Any]:
+    """Return who wrote the file and who can read it; one without preprocessors every reader can."""
+    text = ".".join(map(str, container.FORMAT))
+    manifest: dict[str, Any] = {"format": text, "min_reader": "1.0"}
+    manifest["writer"] = f"mercer {version('mercer')}"
+    if packing.uses_scikit_learn:
+        manifest |= {"min_reader": text, "scikit-learn": sklearn.__version__}
+    if packing.transformers:
+        manifest["transformers"] = [packed for _, packed in packing.transformers]
+    return manifest
+
+
+def _unpack_transformers(manifest: dict[str, Any], unpacking: Unpacking) -> None:
+    """Put together the transformers within kernels, each of which may use those before it."""
+    packed = manifest.get("transformers", [])
+    if not isinstance(packed, list):
+        raise unpacking.fail("transformers must be a list", show(packed))
+    for index, one in enumerate(packed):
+        unpacking.transformers[reference(index)] = unpack_value(one, unpacking)
+    written, current = manifest.get("scikit-learn", sklearn.__version__), sklearn.__version__
+    if written != current:
+        warnings.warn(
+            InconsistentVersionWarning(
+                estimator_name="a preprocessor",
+                current_sklearn_version=current,
+                original_sklearn_version=str(written),
+            ),
+            stacklevel=3,
+        )
 
 
 def _check_functions(manifest: dict[str, Any], unpacking: Unpacking) -> None:

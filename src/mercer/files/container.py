@@ -24,7 +24,7 @@ from ..checks import Array, FileError, sentence, show
 from . import strict
 from .streams import Source
 
-FORMAT = (1, 0)  # what this reader understands, and what this writer writes
+FORMAT = (1, 1)  # what this reader understands, and what this writer writes
 HEADER_LIMIT = 10_000_000
 TENSOR_LIMIT = 4096
 SIZE_LIMIT = 2**48  # of one dimension: far above any file, far below an overflow

@@ -28,6 +28,7 @@ from .rules import (
     only_if,
     optional,
     or_none,
+    output_config,
     real,
     scalar,
     truth,
@@ -134,11 +135,6 @@ def _of_hint(hint: Any) -> Rule:
     return real(finite=False)  # a certificate may say that something is unknown or unbounded
 
 
-def _output_config(value: Any, context: Context) -> bool:
-    known = {"default", "pandas", "polars"}
-    return isinstance(value, dict) and set(value) == {"transform"} and set(value.values()) <= known
-
-
 def common(certificate: type) -> dict[str, Rule]:
     return {
         "_prepared": Rule("a kernel with the points it was fitted on", _prepared),
@@ -146,7 +142,7 @@ def common(certificate: type) -> dict[str, Rule]:
         "certificate_": Rule(f"a {certificate.__name__}", _record(certificate)),
         "n_features_in_": optional(Rule("the number of columns of the points", _width)),
         "feature_names_in_": optional(Rule("the names of the columns of the points", _names)),
-        "_sklearn_output_config": optional(Rule("what set_output was told", _output_config)),
+        "_sklearn_output_config": optional(Rule("what set_output was told", output_config)),
     }
 
 

@@ -272,3 +272,9 @@ def scalar() -> Rule:
 def anything() -> Rule:
     """Return the rule of a parameter that its own method checks: it must be there."""
     return Rule("as in its class", lambda value, context: True)
+
+
+def output_config(value: Any, context: Context) -> bool:
+    """Return whether this is what scikit-learn notes when set_output is called."""
+    known = {"default", "pandas", "polars"}
+    return isinstance(value, dict) and set(value) == {"transform"} and set(value.values()) <= known
