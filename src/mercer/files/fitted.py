@@ -248,10 +248,13 @@ class _Unfit(Exception):
 
 
 def _posterior(value: Any, context: Context) -> bool:
-    if type(value) is not Posterior or not set(vars(value)) <= set(POSTERIOR.attributes):
+    if type(value) is not Posterior:
+        return False
+    state = value.__getstate__()  # without what it has computed since the fit
+    if not set(state) <= set(POSTERIOR.attributes):
         return False
     try:
-        check(value, POSTERIOR, vars(value), _unfit, context.sizes)
+        check(value, POSTERIOR, state, _unfit, context.sizes)
     except _Unfit:
         return False
     return True

@@ -82,7 +82,8 @@ def limited_threads(count: int | None, who: str) -> Iterator[None]:
         return
     before = _native.num_threads()
     wanted = _processors() if count == -1 else count
-    _native.set_num_threads(checks.whole(who, "n_jobs", wanted, least=1))
+    most = _native.MAX_THREADS
+    _native.set_num_threads(checks.whole(who, "n_jobs", wanted, least=1, most=most))
     try:
         yield
     finally:

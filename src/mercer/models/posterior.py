@@ -5,13 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
 
-from ..checks import Array, InputError, sentence
+from ..checks import Array, InputError, KernelError, sentence
 from ..grams import Prepared
 from ..inputs import Input
 from ..monitor import Monitor
-from ..solvers import ConjugateGradients, RidgeProblem, Solution, TileCholesky
+from ..solvers import (
+    ConjugateGradients,
+    NotPositiveDefinite,
+    RidgeProblem,
+    Solution,
+    TileCholesky,
+)
 from ..solvers.nystrom import DIRECT
 from ..solvers.ridge import shifted_bands
 from .ridge_fit import CHOLESKY_ROWS
@@ -45,10 +51,15 @@ class Posterior:
 
     def deviation(self, points: Input, prepared: Prepared, settings: Settings) -> Array:
         """Return sqrt(v(x)): one number a point, or one an output where alphas differ."""
-        if self.way in ("primal", "nystrom"):
-            found = self._in_features(points, prepared, settings.who)
-        else:
-            found = self._in_points(points, prepared, settings)
+        try:
+            if self.way in ("primal", "nystrom"):
+                found = self._in_features(points, prepared, settings.who)
+            else:
+                found = self._in_points(points, prepared, settings)
+        except (LinAlgError, NotPositiveDefinite):
+            must = "return_std needs a kernel matrix that is positive definite with alpha added"
+            got = "one that is singular, but for rounding"
+            raise KernelError(sentence(settings.who, must, got, "Raise alpha.")) from None
         deviations = np.sqrt(np.maximum(found, 0.0))
         return np.asarray(deviations[:, 0] if len(self.alphas) == 1 else deviations[:, self.place])
 
