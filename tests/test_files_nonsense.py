@@ -91,6 +91,7 @@ NONSENSE = [
     {"type": "array", "tensor": "letters", "text": "O"},
     {"type": "array", "tensor": "letters", "text": "S"},
     {"type": "array", "tensor": "zero", "text": "U"},
+    {"type": "array", "tensor": "matrix", "text": "O"},
     {"type": "array", "tensor": "o", "time": "datetime64"},
     {"type": "array", "tensor": "o", "time": "object"},
     {"type": "array", "tensor": "f", "time": "datetime64[ns]"},
