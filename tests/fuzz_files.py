@@ -155,6 +155,7 @@ def run(number, seed, known, report=lambda done, counts, failures: None):
         counts[outcome] += 1
         if failure:
             failures.append(f"mutation {index} of {case.name!r}: {failure}")
+            report(index + 1, counts, failures)
         if index % 1000 == 999:
             report(index + 1, counts, failures)
     return counts, failures
@@ -199,16 +200,18 @@ def main(number=100_000, seed=0):
     resource.setrlimit(resource.RLIMIT_AS, (2**33, 2**33))  # a bomb must not take the machine
     start = time.monotonic()
     known = cases()
-    lines = [f"{len(known)} model files"]
+    shown = 0
 
     def report(done, counts, failures):
-        seconds = time.monotonic() - start
+        nonlocal shown
+        for failure in failures[shown:]:
+            sys.stdout.write(f"{failure}\n")
+        shown, seconds = len(failures), time.monotonic() - start
         sys.stderr.write(f"\r{done} of {number}, {len(failures)} failures, {seconds:.0f} s")
 
     counts, failures = run(number, seed, known, report)
-    lines += [f"{count:8d} {outcome}" for outcome, count in sorted(counts.items())]
-    lines += failures[:200]
-    sys.stdout.write("\n" + "\n".join(lines) + "\n")
+    lines = [f"{count:8d} {outcome}" for outcome, count in sorted(counts.items())]
+    sys.stdout.write("\n".join(["", f"{len(known)} model files", *lines, ""]))
     return 1 if failures else 0
 
 

@@ -7,6 +7,7 @@ import math
 import os
 import re
 import stat
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from mercer.kernels import (
     Linear,
     Spectrum,
 )
+from mercer.kernels.base import registry
 from mercer.models import Certificate
 
 PAGE = Path(__file__).parent.parent / "docs" / "model-files.md"
@@ -124,6 +126,33 @@ def test_kernels_that_their_spec_does_not_describe_are_refused(tmp_path):
     for kernel in kernels:
         with pytest.raises(FileError, match=r"parameters\.kernel must be a kernel that from_spec"):
             save(KernelPrototypeClassifier(kernel), tmp_path / "model.mercer")
+
+
+def test_a_kernel_class_that_is_not_imported_is_asked_for(tmp_path, monkeypatch):
+    @dataclass(frozen=True, repr=False)
+    class Overlaps(Kernel):
+        def pair(self, x, y):
+            return float(len(set(x) & set(y)))
+
+    model = KernelPrototypeClassifier(Overlaps() + Spectrum(2)).fit(strings(), [0, 1, 0] * 3)
+    save(model, tmp_path / "model.mercer")
+    assert same(load(tmp_path / "model.mercer").predict(strings()), model.predict(strings()))
+    monkeypatch.delitem(registry, "Overlaps")
+    wanted = (
+        r"the classes of its kernel must be known; got 'Overlaps', which no module imported so "
+        rf"far defines\. Import the module that defines it, '{__name__}', and load again\."
+    )
+    with pytest.raises(FileError, match=wanted):
+        load(tmp_path / "model.mercer")
+    manifest, tensors = content(tmp_path / "model.mercer")
+    text = json.dumps(manifest).replace(f'"Overlaps": "{__name__}"', '"Overlaps": "this"')
+    hostile = forge(tmp_path / "hostile.mercer", json.loads(text), tensors)
+    with pytest.raises(FileError, match="defines it, 'this', and load again"):
+        load(hostile)
+    assert "this" not in sys.modules  # a module that writes when it is imported
+    without = json.loads(text.replace('"modules": {"Overlaps": "this"}', '"modules": 3'))
+    with pytest.raises(FileError, match=r"Import the module that defines it, and load again\."):
+        load(forge(tmp_path / "odd.mercer", without, tensors))
 
 
 def test_a_kernel_nested_too_deep_is_refused(tmp_path):
