@@ -19,7 +19,7 @@ from ..checks import show
 from .parcel import Packing, Unpacking
 from .preprocessing import BY_KIND, COMMON
 from .records import estimators
-from .rules import Context, Rule, Schema, check, or_none, real, scalar, truth
+from .rules import Context, Fail, Rule, Schema, check, or_none, real, truth
 from .values import Fields, pack_value, unpack_value
 
 Step = tuple[str, Any, list[str] | list[int]]
@@ -73,8 +73,8 @@ def _is_word(value: Any, *words: str) -> bool:
 
 def pack_pipeline(model: Pipeline, packing: Packing, where: str) -> Fields:
     """Return a pipeline as its steps."""
-    if model.memory is not None:
-        packing.left_out.append(f"{where}parameters.memory")
+    left_out = [key for key in ("memory", "transform_input") if getattr(model, key) is not None]
+    packing.left_out += [f"{where}parameters.{key}" for key in left_out]
     steps = [
         [name, pack_value(step, packing, f"{where}steps.{name}")] for name, step in model.steps
     ]
@@ -111,7 +111,7 @@ def _is_known(step: Any) -> bool:
     return type(step) in known
 
 
-def check_chain(model: Pipeline, fail: Any) -> None:
+def check_chain(model: Pipeline, fail: Fail) -> None:
     """Refuse steps that do not take what the step before them makes."""
     steps = [(name, step) for name, step in model.steps if not _is_nothing(step)]
     fitted = [columns_of(step) is not None or hasattr(step, "_prepared") for _, step in steps]
@@ -130,6 +130,8 @@ def check_chain(model: Pipeline, fail: Any) -> None:
 def pack_column_transformer(model: ColumnTransformer, packing: Packing, where: str) -> Fields:
     """Return a transformer of columns as its parts: what is fitted, with the columns it is for."""
     given = {key: getattr(model, key) for key in _PARAMETERS}
+    if model.n_jobs is not None:  # it belongs to a machine, and no file is to start processes
+        packing.left_out.append(f"{where}parameters.n_jobs")
     fitted = hasattr(model, "transformers_")
     listed = [
         _pack_part(model, part, packing, f"{where}transformers.{part[0]}", fitted)
@@ -293,7 +295,6 @@ _PARAMETERS: dict[str, Rule] = {
     "remainder": _REMAINDER,
     "sparse_threshold": real(0),
     "transformer_weights": or_none(Rule("a number for each part", _weights)),
-    "n_jobs": scalar(),
     "verbose": truth(),
     "verbose_feature_names_out": truth(),
 }

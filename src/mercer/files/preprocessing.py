@@ -333,5 +333,5 @@ def check_preprocessor(
         must = f"the attributes of {type(model).__name__} must be those that its fit sets"
         raise fail(must, strange[0])
     if set(state) - {"_sklearn_output_config"}:
-        context = check(model, schema, state, fail)
-        check_parameters(model, schema, parameters, context, fail)
+        check_parameters(model, schema, parameters, fail)
+        check(model, schema, state, fail)

@@ -75,7 +75,7 @@ def check(
     values: Mapping[str, Any],
     fail: Fail,
     sizes: Mapping[str, int] | None = None,
-) -> Context:
+) -> None:
     """Refuse attributes that are missing, or not what the schema says; sizes: known before."""
     who = type(model).__name__
     context = Context(model, schema.derived, dict(sizes or {}))
@@ -91,16 +91,15 @@ def check(
         if size is not None and not context.has(right, size):
             must = f"the parts of {who} must agree in the number of {left} and {right}"
             raise fail(must, f"{size} {left}")
-    return context
 
 
-def check_parameters(
-    model: Any, schema: Schema, given: Mapping[str, Any], context: Context, fail: Fail
-) -> None:
+def check_parameters(model: Any, schema: Schema, given: Mapping[str, Any], fail: Fail) -> None:
     """Refuse parameters that methods read after the fit and that are of another kind.
 
-    Those on which predictions depend must be there; others have their default.
+    Those on which predictions depend must be there; others have their default. They come before
+    the attributes, since which of those are needed may depend on them.
     """
+    context = Context(model)
     for name, rule in schema.parameters.items():
         what = f"parameter {name} of {type(model).__name__}"
         if name in given:
