@@ -39,9 +39,11 @@ METHODS = (
     "distances",
     "kneighbors",
 )
-# What scikit-learn says of data that its own steps do not take, in a pipeline.
+# What scikit-learn says of data that its own steps and scores do not take.
 TOLD = (
     "Input X contains",
+    "Input contains infinity",
+    "Input contains NaN",
     "Found unknown categories",
     "contains negative values",
     "strictly positive data",

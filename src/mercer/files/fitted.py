@@ -15,6 +15,7 @@ from ..grams import Prepared
 from ..inputs import Frame, GramRows, Matrix
 from ..kernels import Kernel
 from ..models.posterior import Posterior
+from ..solvers import TileCholesky
 from .records import LOSSES
 from .rules import (
     Context,
@@ -226,6 +227,11 @@ def _features(value: Any, context: Context) -> bool:
     return numbers("width").holds(value, context)
 
 
+def _factors(value: Any, context: Context) -> bool:
+    # A file has none: they are computed when first asked for.
+    return isinstance(value, dict) and all(isinstance(f, TileCholesky) for f in value.values())
+
+
 _IN_FEATURES = _way("primal", "nystrom")
 POSTERIOR = Schema(
     {
@@ -238,7 +244,7 @@ POSTERIOR = Schema(
         "mean": only_if(_IN_FEATURES, Rule("one number a feature", _features)),
         "moments": only_if(_IN_FEATURES, or_none(numbers("width", "width"))),
         "total": real(0),
-        "_factors": Rule("empty", lambda value, context: value == {}),
+        "_factors": Rule("what was computed since the fit", _factors),
     }
 )
 
@@ -250,11 +256,10 @@ class _Unfit(Exception):
 def _posterior(value: Any, context: Context) -> bool:
     if type(value) is not Posterior:
         return False
-    state = value.__getstate__()  # without what it has computed since the fit
-    if not set(state) <= set(POSTERIOR.attributes):
+    if not set(vars(value)) <= set(POSTERIOR.attributes):
         return False
     try:
-        check(value, POSTERIOR, state, _unfit, context.sizes)
+        check(value, POSTERIOR, vars(value), _unfit, context.sizes)
     except _Unfit:
         return False
     return True

@@ -70,9 +70,10 @@ def _has_probability(context: Context) -> bool:
 
 _SLOPES = only_if(_has_probability, numbers("slopes"))
 _PROBABILITY: dict[str, Rule] = {"probability": scalar()}
-_RIDGE_READ: dict[str, Rule] = dict.fromkeys(
-    ("tol", "max_iter", "n_centers", "solver", "time_limit", "random_state"), optional(scalar())
-)
+_RIDGE_READ: dict[str, Rule] = {
+    **dict.fromkeys(("tol", "max_iter", "n_centers", "solver", "time_limit"), optional(scalar())),
+    "random_state": optional(or_none(count())),
+}
 _SVM: dict[str, Rule] = {
     "support_": SUPPORT,
     "dual_coef_": numbers(1, "support"),
