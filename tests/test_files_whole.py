@@ -11,7 +11,7 @@ from forgery import LABELS, X, content, forge, same
 from sklearn.base import is_classifier
 
 from mercer import SVC, KernelNeighborsClassifier, KernelPCA, KernelPrototypeClassifier, KernelRidge
-from mercer.checks import FileError
+from mercer.checks import FileError, InputError, KernelError
 from mercer.files import load, save
 from mercer.files.records import ESTIMATORS, RECORDS
 from mercer.files.rules import Context, numbers
@@ -261,6 +261,25 @@ def test_a_function_that_predictions_need_is_saved_by_name():
         load(buffer.getvalue())
     found = load(buffer.getvalue(), {"closer": closer})
     assert same(found.predict_proba(X), model.predict_proba(X))
+
+
+# --- valid values that cannot be computed with --------------------------------------------------
+
+
+def test_a_posterior_that_is_singular_says_so(tmp_path):
+    manifest, tensors, path = pieces(KernelRidge(alpha=1.0).fit(X, X[:, 0]), tmp_path)
+    name = manifest["state"]["_posterior"]["fields"]["alphas"]["tensor"]
+    found = load(forge(path, manifest, tensors | {name: np.zeros(1)}))  # and a point given twice
+    assert np.isfinite(found.predict(X)).all()
+    with pytest.raises(KernelError, match=r"KernelRidge: return_std needs .* Raise alpha\."):
+        found.predict(X, return_std=True)
+
+
+def test_more_threads_than_there_can_be_are_refused(tmp_path):
+    manifest, tensors, path = pieces(KernelNeighborsClassifier(2).fit(X, LABELS), tmp_path)
+    changed = manifest | {"parameters": manifest["parameters"] | {"n_jobs": 2**31}}
+    with pytest.raises(InputError, match="n_jobs must be a whole number at least 1 and at most"):
+        load(forge(path, changed, tensors)).predict(X)
 
 
 # --- the table and the lists -------------------------------------------------------------------
