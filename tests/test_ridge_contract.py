@@ -94,7 +94,7 @@ def test_threads_are_set_for_the_fit_alone():
             KernelRidge(0.2, kernel=kernel, n_jobs=jobs).fit(X, y)
             assert seen == {used}
             assert num_threads() == 3
-        with pytest.raises(InputError, match=r"KernelRidge: n_jobs must be .* least 1; got 0"):
+        with pytest.raises(InputError, match=r"KernelRidge: n_jobs must be .* least 1 .*; got 0"):
             KernelRidge(n_jobs=0).fit(X, y)
         with pytest.raises(KernelError):
             KernelRidge(0.2, kernel=lambda A, B: A, n_jobs=1).fit(X, y)

@@ -124,6 +124,11 @@ def _indicator(value: Any, context: Context) -> bool:
     return right and context.has("columns", value.n_features_in_)
 
 
+def _distinct(value: Any, context: Context) -> bool:
+    numbered = whole("features", below="columns").holds(value, context)
+    return numbered and len(np.unique(value)) == len(value)
+
+
 def _fill_type(value: Any, context: Context) -> bool:
     """Return whether what is filled in is of the type that it will be cast to."""
     if not isinstance(value, np.dtype) or value.kind not in "biufOU":
@@ -137,7 +142,7 @@ def _fill_type(value: Any, context: Context) -> bool:
 def _imputed(model: Any) -> int:
     gone = [one != one for one in model.statistics_.tolist()]
     kept = len(gone) if model.keep_empty_features else len(gone) - sum(gone)
-    return kept + (0 if model.indicator_ is None else len(model.indicator_.features_))
+    return kept + (len(model.indicator_.features_) if model.add_indicator else 0)
 
 
 def _degrees(value: Any, context: Context) -> bool:
@@ -287,7 +292,7 @@ TABLE: tuple[Preprocessor, ...] = (
         SimpleImputer,
         {
             "statistics_": Rule("a value for each column", _statistics),
-            "indicator_": or_none(Rule("a MissingIndicator", _indicator)),
+            "indicator_": only_if(_is_on("add_indicator"), Rule("a MissingIndicator", _indicator)),
             "_fit_dtype": instance(np.dtype),
             "_fill_dtype": Rule("the type of the values", _fill_type),
         },
@@ -303,7 +308,7 @@ TABLE: tuple[Preprocessor, ...] = (
     _line(
         MissingIndicator,
         {
-            "features_": whole("features", below="columns"),
+            "features_": Rule("distinct numbers of columns", _distinct),
             "_n_features": count(1, "columns"),
             "_precomputed": _ON,
         },
