@@ -329,3 +329,34 @@ def test_a_polynomial_of_too_many_features_is_refused(tmp_path):
         changed = json.loads(json.dumps(manifest))
         changed["steps"][0][1]["state"] = state | {key: value}
         refused(changed, tensors, tmp_path, "PolynomialFeatures must be")
+
+
+def test_the_parts_of_a_table_know_its_columns(tmp_path):
+    model = Pipeline([("prepare", sklearn.clone(MIXED)), ("model", SVC())]).fit(TABLE, LABELS)
+    manifest, tensors = pieces(model, tmp_path)
+    fitted = manifest["steps"][0][1]["fitted"]
+    for columns, match in (
+        (["colour"], "fitted on as many"),
+        (["dose", "age"], "know its columns by their names"),
+        (["age", "height"], "among those that the ColumnTransformer was fitted on"),
+        (["age", 1], "columns must be names or numbers"),
+    ):
+        changed = json.loads(json.dumps(manifest))
+        changed["steps"][0][1]["fitted"] = [[*fitted[0][:2], columns], *fitted[1:]]
+        refused(changed, tensors, tmp_path, match)
+    for parts in (fitted[:1], fitted[::-1], [*fitted, fitted[0]], [], [3], [["numbers"]]):
+        changed = json.loads(json.dumps(manifest))
+        changed["steps"][0][1]["fitted"] = parts
+        refused(changed, tensors, tmp_path, "must")
+
+
+def test_an_imputer_and_its_indicator_agree(tmp_path):
+    model = make_pipeline(SimpleImputer(add_indicator=True), SVC()).fit(HOLES, LABELS)
+    manifest, tensors = pieces(model, tmp_path)
+    imputer = manifest["steps"][0][1]
+    changed = json.loads(json.dumps(manifest))
+    changed["steps"][0][1]["parameters"] = imputer["parameters"] | {"add_indicator": False}
+    refused(changed, tensors, tmp_path, "must take the columns that step 'simpleimputer' makes")
+    changed = json.loads(json.dumps(manifest))
+    changed["steps"][0][1]["state"]["indicator_"]["state"]["_precomputed"] = False
+    refused(changed, tensors, tmp_path, "indicator_ of SimpleImputer must be")

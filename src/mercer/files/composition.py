@@ -27,11 +27,13 @@ Step = tuple[str, Any, list[str] | list[int]]
 _WORDS = ("drop", "passthrough")
 
 
-def columns_of(model: Any) -> int | None:
-    """Return how many columns a step takes; None where nothing is known."""
+def columns_of(model: Any, attribute: str = "n_features_in_") -> Any:
+    """Return how many columns a step takes, or another attribute of it; None: it is not known."""
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     known = [step for step in steps if not _is_nothing(step)]
-    return vars(known[0]).get("n_features_in_") if known else None
+    if known and isinstance(known[0], Pipeline):
+        return columns_of(known[0], attribute)
+    return vars(known[0]).get(attribute) if known else None
 
 
 def width_of(model: Any) -> int | None:
@@ -278,6 +280,12 @@ def _fitted_part(
     if places and columns_of(step) != len(places):
         must = f"a transformer of {len(places)} columns must be fitted on as many"
         raise unpacking.fail(must, f"{type(step).__name__} of {columns_of(step)}")
+    names = columns_of(step, "feature_names_in_")
+    if places and names is not None and hasattr(model, "feature_names_in_"):
+        wanted = model.feature_names_in_[places].tolist()
+        if names.tolist() != wanted:
+            must = f"a transformer must know its columns by their names, {show(wanted)}"
+            raise unpacking.fail(must, show(names.tolist()))
     return step
 
 

@@ -121,6 +121,7 @@ def _statistics(value: Any, context: Context) -> bool:
 
 def _indicator(value: Any, context: Context) -> bool:
     right = type(value) is MissingIndicator and hasattr(value, "n_features_in_")
+    right = right and value._precomputed  # it is given a mask, not the data
     return right and context.has("columns", value.n_features_in_)
 
 
