@@ -19,11 +19,11 @@ PURELIB := import sysconfig; print(sysconfig.get_path("purelib"))
 
 BENCHMARKS := $(sort $(wildcard benchmarks/bench_*.py))
 
-.PHONY: help setup demo test fits lint types bench harden docs native clean
+.PHONY: help setup demo test fits fuzz-files lint types bench harden docs native clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## create .venv and build mercer into it (PYTHON=python3.12 chooses the Python)
 
@@ -35,6 +35,9 @@ test: $(READY) ## run the tests (ARGS="-k word" passes options to pytest)
 
 fits: $(READY) ## fit 10,000 random cases and report what breaks (ARGS="--seed 123" repeats one)
 	$(ONE_BLAS_THREAD) $(BIN)/python tests/random_fits.py $(ARGS)
+
+fuzz-files: $(READY) ## mutate model files 100,000 times (ARGS="1000 7": so many, with this seed)
+	cd tests && $(ONE_BLAS_THREAD) ../$(BIN)/python fuzz_files.py $(ARGS)
 
 lint: $(TOOLS) ## check style: ruff, clang-format
 	$(BIN)/ruff check

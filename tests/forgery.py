@@ -10,7 +10,7 @@ import scipy.sparse
 from samples import rows, strings
 
 from mercer import KernelPrototypeClassifier
-from mercer.files import container, load, save
+from mercer.files import container, load, save, streams
 from mercer.grams import Prepared
 from mercer.inputs import Input
 from mercer.kernels import Spectrum
@@ -54,7 +54,8 @@ def small_file(path):
 
 def content(path):
     """The manifest and the tensors of a good file."""
-    return container.read(str(path), "test")
+    with streams.opened(path, "test") as source:
+        return container.read(source, "test")
 
 
 def forge(path, manifest, tensors):

@@ -19,7 +19,7 @@ import mercer.models
 from mercer import KernelPrototypeClassifier
 from mercer.checks import FileError
 from mercer.files import load, save
-from mercer.files.estimators import estimators
+from mercer.files.records import estimators
 from mercer.inputs import RowBlocks
 from mercer.kernels import (
     Categorical,

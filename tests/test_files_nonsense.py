@@ -91,6 +91,7 @@ NONSENSE = [
     {"type": "array", "tensor": "letters", "text": "O"},
     {"type": "array", "tensor": "letters", "text": "S"},
     {"type": "array", "tensor": "zero", "text": "U"},
+    {"type": "array", "tensor": "matrix", "text": "O"},
     {"type": "array", "tensor": "o", "time": "datetime64"},
     {"type": "array", "tensor": "o", "time": "object"},
     {"type": "array", "tensor": "f", "time": "datetime64[ns]"},
@@ -262,7 +263,10 @@ def test_state_is_data_of_the_right_type(key, value, tmp_path):
     save(KernelPrototypeClassifier(Linear()), tmp_path / "new.mercer")
     parts, tensors = content(tmp_path / "new.mercer")
     assert parts["state"] == tensors == {}
-    with pytest.raises(FileError, match=r"attributes must be those that hold data|must be a "):
+    with pytest.raises(
+        FileError,
+        match=r"attributes must be those that hold data|must be a |must have the attribute",
+    ):
         load(forge(tmp_path / "odd.mercer", parts | {"state": {key: value}}, {}))
 
 

@@ -7,13 +7,14 @@ import math
 import os
 import re
 import stat
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 import safetensors.numpy
-from forgery import LABELS, X, content, prototype, round_trip, same, small_file
+from forgery import LABELS, X, content, forge, prototype, round_trip, same, small_file
 from samples import halved, letter_counts, row_product, shared_letters, shrinking, strings
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
@@ -21,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from mercer import KernelPrototypeClassifier
 from mercer.checks import FileError, InputTypeError
 from mercer.files import load, save
-from mercer.files.parts import records
+from mercer.files.records import records
 from mercer.kernels import (
     FunctionKernel,
     Gaussian,
@@ -30,6 +31,7 @@ from mercer.kernels import (
     Linear,
     Spectrum,
 )
+from mercer.kernels.base import registry
 from mercer.models import Certificate
 
 PAGE = Path(__file__).parent.parent / "docs" / "model-files.md"
@@ -78,9 +80,20 @@ def test_all_missing_functions_are_named(tmp_path):
         load(tmp_path / "model.mercer", {"halved": halved, "shrinking": 3})
 
 
-def test_a_fitted_transformer_comes_back_by_the_name_of_its_class(tmp_path):
+def test_a_file_that_names_a_transformer_wants_it_handed_in(tmp_path):
+    # Format 1.0 had no preprocessors: a transformer went by the name of its class.
     scaler = StandardScaler().fit(X)
-    prototype(Gaussian(1.0).of(scaler), X, tmp_path, functions={"StandardScaler": scaler})
+    model = KernelPrototypeClassifier(Gaussian(1.0).of(scaler)).fit(X, LABELS)
+    save(model, tmp_path / "model.mercer")
+    manifest, tensors = content(tmp_path / "model.mercer")
+    tensors = {key: one for key, one in tensors.items() if not key.startswith("transformers")}
+    old = json.loads(json.dumps(manifest).replace('"#0"', '"StandardScaler"'))
+    old |= {"transformers": [], "functions": ["StandardScaler"], "min_reader": "1.0"}
+    path = forge(tmp_path / "old.mercer", old, tensors)
+    found = load(path, {"StandardScaler": scaler})
+    assert same(found.decision_function(X), model.decision_function(X))
+    with pytest.raises(FileError, match=r"functions=\{'StandardScaler': …\}"):
+        load(path)
 
 
 def test_functions_without_a_name_are_refused(tmp_path):
@@ -113,6 +126,33 @@ def test_kernels_that_their_spec_does_not_describe_are_refused(tmp_path):
     for kernel in kernels:
         with pytest.raises(FileError, match=r"parameters\.kernel must be a kernel that from_spec"):
             save(KernelPrototypeClassifier(kernel), tmp_path / "model.mercer")
+
+
+def test_a_kernel_class_that_is_not_imported_is_asked_for(tmp_path, monkeypatch):
+    @dataclass(frozen=True, repr=False)
+    class Overlaps(Kernel):
+        def pair(self, x, y):
+            return float(len(set(x) & set(y)))
+
+    model = KernelPrototypeClassifier(Overlaps() + Spectrum(2)).fit(strings(), [0, 1, 0] * 3)
+    save(model, tmp_path / "model.mercer")
+    assert same(load(tmp_path / "model.mercer").predict(strings()), model.predict(strings()))
+    monkeypatch.delitem(registry, "Overlaps")
+    wanted = (
+        r"the classes of its kernel must be known; got 'Overlaps', which no module imported so "
+        rf"far defines\. Import the module that defines it, '{__name__}', and load again\."
+    )
+    with pytest.raises(FileError, match=wanted):
+        load(tmp_path / "model.mercer")
+    manifest, tensors = content(tmp_path / "model.mercer")
+    text = json.dumps(manifest).replace(f'"Overlaps": "{__name__}"', '"Overlaps": "this"')
+    hostile = forge(tmp_path / "hostile.mercer", json.loads(text), tensors)
+    with pytest.raises(FileError, match="defines it, 'this', and load again"):
+        load(hostile)
+    assert "this" not in sys.modules  # a module that writes when it is imported
+    without = json.loads(text.replace('"modules": {"Overlaps": "this"}', '"modules": 3'))
+    with pytest.raises(FileError, match=r"Import the module that defines it, and load again\."):
+        load(forge(tmp_path / "odd.mercer", without, tensors))
 
 
 def test_a_kernel_nested_too_deep_is_refused(tmp_path):
@@ -175,7 +215,7 @@ def test_an_estimator_inside_an_estimator(tmp_path):
     assert same(found.parts_[0].predict(X), model.parts_[0].predict(X))
 
 
-@pytest.mark.parametrize("value", [object(), 1 + 2j, {1: logging}, np.ma.array([1.0]), int])
+@pytest.mark.parametrize("value", [object(), 1 + 2j, {1: logging}, np.ma.array([1.0]), complex])
 def test_what_cannot_be_saved_is_named(value, tmp_path):
     model = KernelPrototypeClassifier(Gaussian(1.0)).fit(X, LABELS)
     model.extra_ = value

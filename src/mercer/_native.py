@@ -6,6 +6,7 @@ from mercer import _core
 from mercer._core import (
     MAX_REGISTERS,
     MAX_TERMS,
+    MAX_THREADS,
     AlignmentJob,
     Automata,
     BlockSolver32,
@@ -50,6 +51,7 @@ from mercer._core import (
 __all__ = [
     "MAX_REGISTERS",
     "MAX_TERMS",
+    "MAX_THREADS",
     "AlignmentJob",
     "Automata",
     "BlockSolver32",
@@ -102,8 +104,6 @@ def set_num_threads(count: int) -> None:
         whole = index(count)
     except TypeError:
         raise TypeError(f"set_num_threads: count must be a whole number; got {count!r}.") from None
-    if not 1 <= whole <= _core.MAX_THREADS:
-        raise ValueError(
-            f"set_num_threads: count must be from 1 to {_core.MAX_THREADS}; got {whole}."
-        )
+    if not 1 <= whole <= MAX_THREADS:
+        raise ValueError(f"set_num_threads: count must be from 1 to {MAX_THREADS}; got {whole}.")
     _core.set_num_threads(whole)

@@ -8,68 +8,127 @@ estimators, kernels and types.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
+import sklearn
+from sklearn.exceptions import InconsistentVersionWarning
+
 from ..checks import FileError, InputTypeError, sentence, show
-from . import container, points, structures  # noqa: F401  (they add words to the table)
-from .estimators import pack_estimator, unpack_estimator
-from .parcel import Packing, Unpacking
+from . import container, points, streams, structures  # noqa: F401  (they add words to the table)
+from .estimators import pack_model, unpack_model
+from .parcel import Packing, Unpacking, reference
+from .streams import Readable, Writable
+from .values import unpack_value
 
 __all__ = ["load", "save"]
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: Any, target: str | os.PathLike[str] | Writable) -> None:
     """Write a model to a file, by custom `name.mercer`: whole, or not at all.
 
     The file holds what predictions need, which for a kernel model includes training points:
     whoever has the file has those points. Functions inside a kernel are saved by name, and `load`
     wants them again; a callback, scorer, splitter or random generator among the parameters is None
     afterwards. Saving the same model twice gives the same bytes.
+
+    Parameters
+    ----------
+    model : an estimator of mercer, fitted or not
+    target : a path, or a binary file object such as io.BytesIO(); what is written to an object is
+        not whole before the call returns
+
+    Examples
+    --------
+    >>> import io
+    >>> from mercer import SVC, load, save
+    >>> buffer = io.BytesIO()
+    >>> save(SVC(C=2.0).fit([[0.0], [1.0]], ["no", "yes"]), buffer)
+    >>> load(buffer.getvalue()).predict([[0.9]])
+    array(['yes'], dtype='<U3')
+
+    References
+    ----------
+    docs/model-files.md has the format, which is one of safetensors.
     """
-    target = _path("save", path)
-    folder = os.path.dirname(os.path.abspath(target))
-    if os.path.isdir(target) or not os.path.isdir(folder):
-        must = "the path must be that of a file in a directory that exists"
-        raise FileError(sentence("save", must, repr(target)))
+    streams.check_target(target, "save")
     packing = Packing()
     try:
-        parts = pack_estimator(model, packing)
+        parts = pack_model(model, packing)
     except RecursionError:
         must = "a model must not contain itself"
         raise FileError(sentence("save", must, show(type(model)))) from None
-    text = ".".join(map(str, container.FORMAT))
-    manifest = {"format": text, "min_reader": text, "writer": f"mercer {version('mercer')}"}
-    extra = {"functions": sorted(packing.functions), "left_out": packing.left_out}
-    container.write(target, manifest | parts | extra, packing.tensors)
+    manifest = _versions(packing) | parts
+    manifest |= {"functions": sorted(packing.functions), "left_out": packing.left_out}
+    who = f"save({streams.name_of(target)})"
+    streams.write(target, container.content(who, manifest, packing.tensors))
 
 
-def load(path: str | os.PathLike[str], functions: Mapping[str, Any] | None = None) -> Any:
+def load(
+    source: str | os.PathLike[str] | bytes | bytearray | memoryview | Readable,
+    functions: Mapping[str, Any] | None = None,
+) -> Any:
     """Return the model of a file that `save` wrote; nothing in the file is executed.
 
-    functions: by name, those that the model's kernel was made with, such as
-    `functions={"overlap": overlap}` for `FunctionKernel(overlap)`.
+    Parameters
+    ----------
+    source : a path, the bytes of a file, or a binary file object, which is read to its end
+    functions : by name, those that the model's kernel was made with, such as
+        `functions={"overlap": overlap}` for `FunctionKernel(overlap)`
+
+    Examples
+    --------
+    See `save`.
+
+    References
+    ----------
+    docs/model-files.md tells what is checked, and what a file may hold.
     """
-    source = _path("load", path)
-    who = f"load({source!r})"
-    if os.path.isdir(source):
-        raise FileError(sentence(who, "it must be a file", "a directory"))
+    who = f"load({streams.name_of(source)})"
     if functions is not None and not isinstance(functions, Mapping):
         must = 'functions must be a mapping such as {"name": function}'
         raise InputTypeError(sentence("load", must, show(functions)))
-    manifest, tensors = container.read(source, who)
+    with streams.opened(source, who) as bytes_of_model:
+        manifest, tensors = container.read(bytes_of_model, who)
     unpacking = Unpacking(who, tensors, functions or {})
     _check_functions(manifest, unpacking)
-    model = unpack_estimator(manifest, unpacking)
+    _unpack_transformers(manifest, unpacking)
+    model = unpack_model(manifest, unpacking)
     unpacking.finish()
     return model
 
 
-def _path(who: str, path: Any) -> str:
-    if not isinstance(path, str | os.PathLike):
-        raise InputTypeError(sentence(who, "path must be a path", show(path)))
-    return os.fsdecode(path)
+def _versions(packing: Packing) -> dict[str, Any]:
+    """Return who wrote the file and who can read it; one without preprocessors every reader can."""
+    text = ".".join(map(str, container.FORMAT))
+    manifest: dict[str, Any] = {"format": text, "min_reader": "1.0"}
+    manifest["writer"] = f"mercer {version('mercer')}"
+    if packing.uses_scikit_learn:
+        manifest |= {"min_reader": text, "scikit-learn": sklearn.__version__}
+    if packing.transformers:
+        manifest["transformers"] = [packed for _, packed in packing.transformers]
+    return manifest
+
+
+def _unpack_transformers(manifest: dict[str, Any], unpacking: Unpacking) -> None:
+    """Put together the transformers within kernels, each of which may use those before it."""
+    packed = manifest.get("transformers", [])
+    if not isinstance(packed, list):
+        raise unpacking.fail("transformers must be a list", show(packed))
+    for index, one in enumerate(packed):
+        unpacking.transformers[reference(index)] = unpack_value(one, unpacking)
+    written, current = manifest.get("scikit-learn", sklearn.__version__), sklearn.__version__
+    if written != current:
+        warnings.warn(
+            InconsistentVersionWarning(
+                estimator_name="a preprocessor",
+                current_sklearn_version=current,
+                original_sklearn_version=str(written),
+            ),
+            stacklevel=3,
+        )
 
 
 def _check_functions(manifest: dict[str, Any], unpacking: Unpacking) -> None:

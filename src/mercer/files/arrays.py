@@ -54,7 +54,8 @@ def unpack_array(data: dict[str, Any], unpacking: Unpacking) -> Array:
 
 def _text_array(array: Array, kind: str, unpacking: Unpacking) -> Array:
     wanted = {"U": np.uint32, "S": np.uint8}.get(kind)
-    if array.dtype != wanted or array.ndim == 0 or array.shape[-1] == 0:
+    # None would compare equal to float64: NumPy takes it for the usual type.
+    if wanted is None or array.dtype != wanted or array.ndim == 0 or array.shape[-1] == 0:
         must = "text must be characters in the last dimension of a U32 or U8 tensor"
         raise unpacking.fail(must, f"{kind!r} from {array.dtype} of shape {array.shape}")
     if kind == "U" and array.max(initial=0) > _LAST_CHARACTER:

@@ -13,20 +13,18 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 import re
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
-from io import BufferedReader
 from typing import Any
 
 import numpy as np
 
 from ..checks import Array, FileError, sentence, show
-from . import atomic, strict
+from . import strict
+from .streams import Source
 
-FORMAT = (1, 0)  # what this reader understands, and what this writer writes
+FORMAT = (1, 1)  # what this reader understands, and what this writer writes
 HEADER_LIMIT = 10_000_000
 TENSOR_LIMIT = 4096
 SIZE_LIMIT = 2**48  # of one dimension: far above any file, far below an overflow
@@ -67,16 +65,15 @@ class Entry:
 # --- writing -----------------------------------------------------------------------------------
 
 
-def write(path: str, manifest: Mapping[str, Any], tensors: Mapping[str, Array]) -> None:
-    """Write a model file; the tensors are little endian and in C order."""
+def content(who: str, manifest: Mapping[str, Any], tensors: Mapping[str, Array]) -> list[Any]:
+    """Return the bytes of a model file, in parts; the tensors are little endian, in C order."""
     # The widest numbers first: then every tensor is aligned, also for readers that map the file.
     order = sorted(tensors, key=lambda name: (-tensors[name].dtype.itemsize, name))
     chosen = {name: tensors[name] for name in order}
     header = make_header(manifest, chosen)
     # The reader's own checks: what cannot be read is not written.
-    parse_header(header, sum(array.nbytes for array in chosen.values()), f"save({path!r})")
-    parts = (as_bytes(array) for array in chosen.values())
-    atomic.write(path, [len(header).to_bytes(8, "little"), header, *parts])
+    parse_header(header, sum(array.nbytes for array in chosen.values()), who)
+    return [len(header).to_bytes(8, "little"), header, *map(as_bytes, chosen.values())]
 
 
 def make_header(manifest: Mapping[str, Any], tensors: Mapping[str, Array]) -> bytes:
@@ -121,29 +118,23 @@ def _sha256(data: Any) -> str:
 # --- reading -----------------------------------------------------------------------------------
 
 
-def read(path: str, who: str) -> tuple[dict[str, Any], dict[str, Array]]:
+def read(source: Source, who: str) -> tuple[dict[str, Any], dict[str, Array]]:
     """Return the manifest and the tensors of a model file, every byte of it checked."""
-    # Not to wait for whoever writes into a pipe: what is no file is refused below.
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(handle, "rb") as file:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            raise FileError(sentence(who, "it must be a file", "a pipe or a device"))
-        header = _read_header(file, status.st_size, who)
-        manifest, entries = parse_header(header, status.st_size - 8 - len(header), who)
-        return manifest, {name: _read_tensor(file, name, entries[name], who) for name in entries}
+    header = _read_header(source, who)
+    manifest, entries = parse_header(header, source.size - 8 - len(header), who)
+    return manifest, {name: _read_tensor(source, name, entries[name], who) for name in entries}
 
 
-def _read_header(file: BufferedReader, size: int, who: str) -> bytes:
+def _read_header(source: Source, who: str) -> bytes:
     """Return the header, once its length is known to be possible and its digest to be right."""
-    first = file.read(8 + _DIGITS.stop)
+    first, size = source.read(8 + _DIGITS.stop), source.size
     if first[8 : 8 + len(_START)] != _START:
         raise FileError(sentence(who, "it must be a model file of mercer", _guess(first)))
     length = int.from_bytes(first[:8], "little")
     if not _DIGITS.stop <= length <= min(HEADER_LIMIT, size - 8):
         must = f"its header must have at most {HEADER_LIMIT} bytes and lie within the file"
         raise FileError(sentence(who, must, f"{length} bytes in a file of {size}", _DAMAGED))
-    header = first[8:] + file.read(length - _DIGITS.stop)
+    header = first[8:] + source.read(length - _DIGITS.stop)
     if header[_DIGITS] != header_digest(header).encode():
         must = "its header must agree with its SHA-256"
         raise FileError(sentence(who, must, "another digest", _DAMAGED))
@@ -244,11 +235,11 @@ def is_shape(sizes: Any) -> bool:
     return few and all(type(size) is int and 0 <= size < SIZE_LIMIT for size in sizes)
 
 
-def _read_tensor(file: BufferedReader, name: str, entry: Entry, who: str) -> Array:
+def _read_tensor(source: Source, name: str, entry: Entry, who: str) -> Array:
     """Return one tensor; the file is known to be large enough for it."""
     array: Array = np.empty(entry.shape, entry.dtype)
     content = as_bytes(array)
-    read = file.readinto(content.data) if array.size else 0
+    read = source.read_into(content) if array.size else 0
     if read != array.nbytes or _sha256(content) != entry.sha256:
         must = f"tensor {show(name)} must agree with its SHA-256"
         raise FileError(sentence(who, must, "other bytes", _DAMAGED))

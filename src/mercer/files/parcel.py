@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..checks import Array, FileError, sentence, show
+
+
+def reference(index: int) -> str:
+    """Return how a kernel names a transformer of the file: as no function can be named."""
+    return f"#{index}"
 
 
 class Packing:
@@ -17,6 +22,8 @@ class Packing:
         self.tensors: dict[str, Array] = {}
         self.functions: dict[str, Any] = {}
         self.left_out: list[str] = []
+        self.transformers: list[tuple[Any, Any]] = []  # those within kernels, and as JSON data
+        self.uses_scikit_learn = False
 
     def tensor(self, where: str, array: Array) -> str:
         """Keep an array for the file and return the name it has there."""
@@ -41,6 +48,22 @@ class Packing:
             raise FileError(sentence("save", must, f"two called {name!r}"))
         return str(name)
 
+    def transformer(self, transformer: Any, pack: Callable[[Any, Packing, str], Any]) -> str:
+        """Return the name of a fitted transformer within a kernel, kept once for the file.
+
+        It is numbered when its own parts are, so that it refers to those before it.
+        """
+        for index, (known, _) in enumerate(self.transformers):
+            if known is transformer:
+                return reference(index)
+        packed = pack(transformer, self, "transformers")
+        self.transformers.append((transformer, packed))
+        return reference(len(self.transformers) - 1)
+
+    def references(self) -> dict[str, Any]:
+        """Return the transformers by the names under which kernels refer to them."""
+        return {reference(index): one for index, (one, _) in enumerate(self.transformers)}
+
     def text(self, text: str, where: str) -> str:
         """Return the text, if every reader can decode it."""
         try:
@@ -49,6 +72,11 @@ class Packing:
             must = f"texts must be valid Unicode, also in {where!a}"
             raise FileError(sentence("save", must, ascii(text))) from None
         return text
+
+    def fail(self, must: str, got: Any) -> FileError:
+        """Return the error for a model that `load` would refuse."""
+        shown = got if isinstance(got, str) else show(got)
+        return FileError(sentence("save", must, shown, "Fit the model again."))
 
     def refusal(self, value: Any, where: str) -> FileError:
         """Return the error for a value that a model file cannot hold."""
@@ -71,6 +99,7 @@ class Unpacking:
 
     def __init__(self, who: str, tensors: Mapping[str, Array], functions: Mapping[str, Any]):
         self.who, self.functions = who, functions
+        self.transformers: dict[str, Any] = {}
         self._tensors = dict(tensors)
 
     def fail(self, must: str, got: Any, advice: str = "") -> FileError:

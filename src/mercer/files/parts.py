@@ -7,10 +7,13 @@ import json
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
-from .. import losses, models
-from ..checks import FileError, sentence, show
-from ..kernels import Basis, Kernel, from_spec
+from sklearn.base import BaseEstimator
+
+from ..checks import FileError, nearest, sentence, show
+from ..kernels import Kernel, from_spec
+from ..kernels.base import registry
 from .parcel import Packing, Unpacking
+from .records import is_record, name_of, records
 from .values import Fields, pack_value, register, unpack_value
 
 
@@ -21,25 +24,82 @@ def _pack_kernel(kernel: Kernel, packing: Packing, where: str) -> Fields:
     for node in nodes:
         for name in ("f", "phi", "fn"):  # as `from_spec` knows them
             found = getattr(node, name, None)
-            if callable(found) or hasattr(found, "transform"):
+            if _is_transformer(found):
+                packing.transformer(found, pack_value)
+            elif callable(found) or hasattr(found, "transform"):
                 packing.function(found, where)
     try:
-        spec = json.loads(json.dumps(kernel.spec(), allow_nan=False))
-        same = bool(from_spec(spec, packing.functions) == kernel)
+        spec = json.loads(json.dumps(_spec(kernel, packing), allow_nan=False))
+        same = bool(from_spec(spec, packing.functions | packing.references()) == kernel)
     except (TypeError, ValueError):  # a field that is no JSON, a class that is not registered
         same = False
     if not same:
         must = f"{where} must be a kernel that from_spec(kernel.spec()) gives back"
         raise FileError(sentence("save", must, f"a {kernel.name} that it does not"))
-    return {"spec": spec}
+    modules = {node.name: type(node).__module__ for node in nodes}
+    foreign = {name: module for name, module in modules.items() if not _is_ours(module)}
+    return {"spec": spec} | ({"modules": foreign} if foreign else {})
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] == "mercer"
+
+
+def _is_transformer(value: Any) -> bool:
+    """Return whether this is an object that a file holds, or must refuse to."""
+    fitted = isinstance(value, BaseEstimator) and hasattr(value, "transform")
+    return fitted and type(value).__module__.partition(".")[0] in ("sklearn", "mercer")
+
+
+def _spec(kernel: Kernel, packing: Packing) -> Fields:
+    """Return the spec of a kernel in which transformers have the names they have in the file."""
+    spec = kernel.spec()
+    phi = getattr(kernel, "phi", None)
+    if _is_transformer(phi):
+        known = {id(one): name for name, one in packing.references().items()}
+        spec["phi"] = known[id(phi)]
+    children = [_spec(child, packing) for child in kernel.children()]
+    if "terms" in spec:
+        spec["terms"] = children
+    elif "inner" in spec:
+        spec["inner"] = children[0]
+    return spec
 
 
 def _unpack_kernel(data: Fields, unpacking: Unpacking) -> Kernel:
     spec = unpacking.get(data, "spec", dict)
+    _check_known(spec, data.get("modules"), unpacking)
     try:
-        return from_spec(spec, unpacking.functions)
+        return from_spec(spec, {**unpacking.functions, **unpacking.transformers})
     except Exception as error:  # a kernel checks its parameters, and may be anyone's
         raise unpacking.fail("its kernel must be valid", f"{show(spec)} ({error})") from error
+
+
+def _check_known(spec: Any, modules: Any, unpacking: Unpacking) -> None:
+    """Ask for the module of a kernel class that is not known; it is never imported from here."""
+    names = [name for name in _names(spec) if name not in registry]
+    if names:
+        module = modules.get(names[0]) if isinstance(modules, dict) else None
+        got = f"{show(names[0])}, which no module imported so far defines"
+        where = f", {show(module)}" if isinstance(module, str) else ""
+        advice = f"Import the module that defines it{where}, and load again."
+        guess = nearest(names[0], registry)
+        raise unpacking.fail(
+            "the classes of its kernel must be known", got, f"{advice} {guess}".rstrip()
+        )
+
+
+def _names(spec: Any) -> list[str]:
+    """Return the classes of all parts of a spec."""
+    found = []
+    level = [spec]
+    while level:
+        one = level.pop()
+        if isinstance(one, dict):
+            found += [one["kernel"]] if isinstance(one.get("kernel"), str) else []
+            terms = one.get("terms")
+            level += [one.get("inner"), *(terms if isinstance(terms, list) else [])]
+    return found
 
 
 def _unpack_function(data: Fields, unpacking: Unpacking) -> Any:
@@ -65,33 +125,13 @@ register(
 # --- records -----------------------------------------------------------------------------------
 
 
-def records() -> dict[str, type[Any]]:
-    """Return the classes whose values a model may keep, by name.
-
-    They are the certificates, the losses, the dataclasses of `mercer.models`, and the classes there
-    that say with a `__getstate__` of their own what of them is to be kept.
-    """
-    found: list[type[Any]] = [Basis, models.Certificate]
-    found += [kind for kind in vars(losses).values() if _is_record(kind, losses.__name__)]
-    for kind in found:
-        found += kind.__subclasses__()
-    for module in filter(inspect.ismodule, vars(models).values()):
-        found += [kind for kind in vars(module).values() if _is_record(kind, module.__name__)]
-    return {kind.__name__: kind for kind in found if kind.__module__.startswith("mercer.")}
-
-
-def _is_record(kind: Any, module: str) -> bool:
-    ours = isinstance(kind, type) and kind.__module__ == module
-    return ours and (is_dataclass(kind) or "__getstate__" in vars(kind))
-
-
 def _pack_record(value: Any, packing: Packing, where: str) -> Fields:
     if is_dataclass(value):
         content = {f.name: getattr(value, f.name) for f in fields(value)}
     else:
         content = value.__getstate__()
     return {
-        "name": type(value).__name__,
+        "name": name_of(type(value)),
         "fields": {
             name: pack_value(one, packing, f"{where}.{name}") for name, one in content.items()
         },
@@ -113,7 +153,10 @@ def _unpack_record(data: Fields, unpacking: Unpacking) -> Any:
     known = {f.name: f.default is MISSING and f.default_factory is MISSING for f in fields(kind)}
     if set(content) - set(known) or any(known[key] for key in set(known) - set(content)):
         raise unpacking.fail(f"the fields of {name} are {', '.join(known)}", ", ".join(content))
-    return kind(**content)
+    try:
+        return kind(**content)
+    except (TypeError, ValueError) as error:  # a loss checks its parameters
+        raise unpacking.fail(f"the fields of {name} must be valid", str(error)) from error
 
 
 def set_attribute(target: Any, key: str, value: Any, unpacking: Unpacking) -> None:
@@ -127,7 +170,7 @@ def set_attribute(target: Any, key: str, value: Any, unpacking: Unpacking) -> No
 
 register(
     "record",
-    lambda value: records().get(type(value).__name__) is type(value),
+    is_record,
     _pack_record,
     _unpack_record,
 )

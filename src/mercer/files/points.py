@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from ..checks import Array
+from ..checks import Array, MercerError
 from ..grams import Prepared
 from ..grams.views import Side, View
 from ..inputs import Frame, GramRows, Input, Matrix, Objects, RowBlocks
 from ..kernels import Kernel
+from .admission import check_points
 from .columns import pack_column, unpack_column
 from .parcel import Packing, Unpacking
 from .values import Fields, pack_value, register, unpack_field, unpack_value
@@ -28,7 +29,12 @@ def _pack_prepared(prepared: Prepared, packing: Packing, where: str) -> Fields:
 
 def _unpack_prepared(data: Fields, unpacking: Unpacking) -> Prepared:
     kernel = unpack_field(data, "kernel", Kernel, unpacking)
-    return Prepared(kernel, View(Side(unpack_field(data, "points", Input, unpacking))))
+    points = unpack_field(data, "points", Input, unpacking)
+    try:
+        check_points(kernel.require_resolved(), points)
+    except MercerError as error:
+        raise unpacking.fail("points must be such as their kernel takes", str(error)) from error
+    return Prepared(kernel, View(Side(points)))
 
 
 register("prepared", lambda value: isinstance(value, Prepared), _pack_prepared, _unpack_prepared)

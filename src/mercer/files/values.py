@@ -7,6 +7,7 @@ package add their words with `register`; what has none is refused.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ import scipy.sparse
 from ..checks import show
 from .arrays import pack_array, pack_csr, unpack_array, unpack_csr
 from .columns import is_item, pack_column, unpack_column
-from .container import is_shape
+from .container import DTYPES, is_shape
 from .parcel import Packing, Unpacking
 
 Fields = dict[str, Any]
@@ -166,4 +167,42 @@ register(  # NaN, numbers of NumPy, sets, bytes, long lists: a column of one
     lambda value: type(value) in _ITEMS or isinstance(value, np.generic),
     lambda value, packing, where: {"column": pack_column([value], packing, where)},
     _unpack_item,
+)
+
+
+# --- types of numbers, as preprocessors have them ----------------------------------------------
+
+_TYPES: dict[str, type] = {
+    **{kind.__name__: kind for kind in (bool, int, float)},
+    **{f"numpy {dtype.name}": dtype.type for dtype in DTYPES.values()},
+}
+_DTYPE = re.compile(r"[<|]([biuf][1248]|O|U[0-9]{1,9})")
+
+
+def _pack_type(value: Any, packing: Packing, where: str) -> Fields:
+    if isinstance(value, np.dtype):
+        text = value.newbyteorder("<").str
+        if not _DTYPE.fullmatch(text):
+            raise packing.refusal(value, where)
+        return {"dtype": text}
+    return {"name": next(name for name, kind in _TYPES.items() if kind is value)}
+
+
+def _unpack_type(data: Fields, unpacking: Unpacking) -> Any:
+    if "dtype" in data:
+        text = unpacking.get(data, "dtype", str)
+        if not _DTYPE.fullmatch(text):
+            raise unpacking.fail("a dtype must be one of numbers, texts or objects", text)
+        return np.dtype(text)
+    name = unpacking.get(data, "name", str)
+    if name not in _TYPES:
+        raise unpacking.fail(f"a type must be one of {', '.join(_TYPES)}", name)
+    return _TYPES[name]
+
+
+register(
+    "number type",
+    lambda value: isinstance(value, np.dtype) or any(value is kind for kind in _TYPES.values()),
+    _pack_type,
+    _unpack_type,
 )

@@ -95,7 +95,8 @@ def limited_threads(count: int | None, who: str) -> Iterator[None]:
         yield
         return
     before = _native.num_threads()
-    wanted = checks.whole(who, "n_jobs", _processors() if count == -1 else count, least=1)
+    wanted = _processors() if count == -1 else count
+    wanted = checks.whole(who, "n_jobs", wanted, least=1, most=_native.MAX_THREADS)
     _native.set_num_threads(wanted)
     try:
         with blas_threads(wanted):

@@ -1,0 +1,205 @@
+"""Small models of every estimator and every kind of input, to be saved and mutated."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import scipy.sparse
+from samples import (
+    frame_columns,
+    graphs,
+    mixture,
+    rows,
+    sets,
+    shared_letters,
+    strings,
+    time_series,
+    trees,
+    vector_sets,
+    word_maps,
+)
+from sklearn.base import is_classifier, is_regressor
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    PowerTransformer,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+)
+
+from mercer.files.records import estimators
+from mercer.inputs import RowBlocks
+from mercer.kernels import (
+    Categorical,
+    Chi2,
+    Fisher,
+    FunctionKernel,
+    Gaussian,
+    GlobalAlignment,
+    Laplacian,
+    Linear,
+    Polynomial,
+    PyramidMatch,
+    SetIntersection,
+    SpatialPyramid,
+    Spectrum,
+    Subsequence,
+    SubsetTree,
+    WeisfeilerLehman,
+)
+from mercer.losses import Huber, Quantile
+from mercer.models import (
+    SVC,
+    GramTransformer,
+    KernelFisherDiscriminant,
+    KernelKMeans,
+    KernelMachineClassifier,
+    KernelMachineRegressor,
+    KernelNeighborsClassifier,
+    KernelNeighborsRegressor,
+    KernelPCA,
+    KernelPerceptron,
+    KernelPrototypeClassifier,
+    KernelRidge,
+    KernelRidgeClassifier,
+    NuSVC,
+)
+
+FUNCTIONS = {"shared_letters": shared_letters}
+ROWS = rows(n=9)
+FRAME = frame_columns()
+MIXED = Spectrum(2).on("dna") + Gaussian().on(["age", "dose"]) + Categorical(1.0).on("colour")
+KINDS = {
+    "rows": (Gaussian(), ROWS),
+    "single": (Gaussian(0.5), ROWS.astype(np.float32)),
+    "sparse": (Gaussian(0.5), scipy.sparse.csr_array(np.maximum(ROWS, 0))),
+    "names": (Gaussian(), pd.DataFrame(ROWS, columns=["a", "b", "c"])),
+    "frame": (MIXED, pd.DataFrame(FRAME)),
+    "polars": (MIXED, pl.DataFrame(FRAME)),
+    "strings": (Spectrum(2).normalized(), strings()),
+    "pairs": (Subsequence(2, 0.5), strings()),
+    "sets": (SetIntersection() + 1, sets()),
+    "trees": (SubsetTree(0.5).normalized(), trees()),
+    "graphs": (WeisfeilerLehman(2), graphs()),
+    "series": (GlobalAlignment(1.0), time_series()),
+    "gram": ("precomputed", Gaussian(0.3)(ROWS)),
+}
+
+
+def fitted(model, points):
+    """The model fitted to targets of its kind."""
+    n = points.shape[0] if hasattr(points, "shape") else len(points)
+    numbers = np.linspace(-1, 1, n) ** 2
+    labels = np.array(["no", "yes"])[np.arange(n) % 2]
+    if is_classifier(model):
+        return model.fit(points, labels)
+    return model.fit(points, numbers) if is_regressor(model) else model.fit(points)
+
+
+def _small(name, kernel):
+    """An estimator of this class with parameters for a few points."""
+    extra = {"KernelKMeans": {"n_clusters": 2}, "KernelPCA": {"n_components": 2}}
+    near = {"n_neighbors": 2} if "Neighbors" in name else {}
+    return estimators()[name](kernel=kernel, **extra.get(name, near))
+
+
+def _of_kinds(short):
+    """Every estimator on every kind of input; in short, on one kind each, which takes turns."""
+    for number, name in enumerate(estimators()):
+        kinds = list(KINDS)
+        for kind in [kinds[number % len(kinds)]] if short else kinds:
+            kernel, points = KINDS[kind]
+            yield f"{name} {kind}", fitted(_small(name, kernel), points), points
+
+
+def _special():
+    """What has attributes or parts of its own."""
+    X, three = ROWS, np.array(["a", "b", "c"] * 3)
+    several = np.eye(3, dtype=int)[np.arange(9) % 3]
+    numbers = np.column_stack([X[:, 0], X[:, 1]])
+    weight = np.linspace(0.5, 1.5, 9)
+    short = ROWS[:4]
+    yield SVC(probability=True).fit(X, three), X
+    yield SVC(multiclass="ovr", probability=True, decision_function_shape="ovo").fit(X, three), X
+    yield SVC(break_ties=False, kernel="poly").fit(X, np.arange(9) % 3), X
+    yield NuSVC(0.2, kernel=Linear()).fit(X, three), X
+    yield SVC(kernel=Chi2()).fit(np.abs(X), three), np.abs(X)
+    yield SVC(kernel=Fisher(mixture())).fit(vector_sets(), np.arange(6) % 2), vector_sets()
+    yield SVC(kernel=PyramidMatch(2)).fit(vector_sets(), np.arange(6) % 2), vector_sets()
+    yield SVC(kernel=SpatialPyramid(1)).fit(word_maps(), np.arange(6) % 2), word_maps()
+    function = FunctionKernel(shared_letters, pairwise=True)
+    yield SVC(kernel=function).fit(strings(), three), strings()
+    for solver in ("primal", "cholesky", "cg", "nystrom"):
+        kernel = Linear() + 1 if solver == "primal" else Gaussian()
+        given = {"kernel": kernel, "solver": solver, "n_centers": 4, "fit_intercept": True}
+        yield KernelRidge(**given).fit(X, X[:, 0], weight), X
+        yield KernelRidge(alpha=[0.1, 1.0], **given).fit(X, numbers), X
+        yield KernelRidgeClassifier(**given).fit(X, three), X
+    yield KernelRidgeClassifier().fit(X, several), X
+    yield KernelRidge(kernel=Polynomial(2)).fit(RowBlocks.split(X, 4), X[:, 0]), X
+    yield KernelMachineClassifier().fit(X, three), X
+    yield KernelMachineClassifier(kernel=Linear(), solver="primal").fit(X, three), X
+    yield KernelMachineClassifier("hinge").fit(X, three), X
+    yield KernelMachineRegressor(Huber(0.5)).fit(X, numbers), X
+    yield KernelMachineRegressor(Quantile(0.8)).fit(X, X[:, 0]), X
+    yield KernelMachineRegressor("poisson").fit(X, X[:, 0] ** 2), X
+    yield KernelPrototypeClassifier(n_prototypes=2).fit(X, three), X
+    yield KernelPrototypeClassifier(Laplacian(), shrinkage=0.3).fit(X, [True, False, True] * 3), X
+    yield KernelNeighborsClassifier(3, weights="distance").fit(X, three), X
+    yield KernelNeighborsRegressor(3, weights="distance").fit(X, numbers), X
+    yield KernelPCA(2, fit_inverse_transform=True).fit(X), X
+    yield KernelPCA(2).fit(X, None, weight), X
+    yield KernelPCA(kernel=Linear()).fit(X), X
+    yield KernelKMeans(3).fit(X, None, weight), X
+    yield GramTransformer(center=True).fit(X), X
+    yield KernelFisherDiscriminant(priors="empirical").fit(X, three), X
+    yield KernelFisherDiscriminant(kernel=Linear(), solver="primal").fit(X, three), X
+    yield KernelPerceptron(average=True, budget=4, max_iter=5).fit(X, three), X
+    yield KernelPerceptron().partial_fit(short, three[:4], np.unique(three)), X
+    yield KernelPerceptron(max_iter=3), X  # not fitted
+
+
+def _with_preprocessors():
+    X, three = ROWS, np.array(["a", "b", "c"] * 3)
+    holes = np.where(X > 1.2, np.nan, X)
+    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(d=["u", "v", "w"] * 3)
+    table.loc[2, "a"] = np.nan
+    steps = [
+        [StandardScaler()],
+        [MinMaxScaler(clip=True), PCA(2)],
+        [MaxAbsScaler(), RobustScaler()],
+        [Normalizer(), PolynomialFeatures(2)],
+        [QuantileTransformer(n_quantiles=4), PowerTransformer()],
+        [OneHotEncoder(handle_unknown="ignore", max_categories=3)],
+        [OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)],
+    ]
+    for one in steps:
+        yield make_pipeline(*one, SVC()).fit(X, three), X
+    yield make_pipeline(SimpleImputer(add_indicator=True), SVC()).fit(holes, three), holes
+    columns = ColumnTransformer(
+        [
+            ("numbers", make_pipeline(SimpleImputer(), StandardScaler()), ["a", "b"]),
+            ("words", OneHotEncoder(handle_unknown="ignore"), ["d"]),
+        ],
+        remainder="passthrough",
+    )
+    yield make_pipeline(columns, KernelRidge(fit_intercept=True)).fit(table, X[:, 0]), table
+    for phi in (StandardScaler(), PCA(2), PolynomialFeatures(2), KernelPCA(2)):
+        kernel = Gaussian(0.5).of(phi.fit(X)) + Linear()
+        yield SVC(kernel=kernel).fit(X, three), X
+
+
+def models(short=False):
+    """Names, models and the points each was made for; short: fewer of them."""
+    yield from _of_kinds(short)
+    for make in (_special, _with_preprocessors):
+        for number, (model, points) in enumerate(make()):
+            yield f"{make.__name__} {number} {type(model).__name__}", model, points
