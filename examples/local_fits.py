@@ -28,7 +28,7 @@ def hills(X):
 
 
 def draw_line(axes):
-    """Draw every a_i k(x_i, x), their sum, and how sure it is; return the largest deviation."""
+    """Draw every a_i k(x_i, x), their sum, and how sure it is; return how far they differ."""
     random = np.random.default_rng(5)
     x = np.concatenate([np.linspace(-3, 0.4, 9), np.linspace(1.8, 3, 4)])[:, None]
     y = wave(x[:, 0]) + random.normal(0, NOISE, len(x))
@@ -39,7 +39,7 @@ def draw_line(axes):
     mean, deviation = model.predict(grid, return_std=True)
 
     low, high = mean - 2 * deviation, mean + 2 * deviation
-    axes.fill_between(grid[:, 0], low, high, color=TINTS[0], label="± 2 standard deviations")
+    axes.fill_between(grid[:, 0], low, high, color=TINTS[0], label="± 2 standard deviations of a new y")
     axes.plot(grid, local, color=ORANGE, linewidth=0.7, alpha=0.8)
     axes.plot([], [], color=ORANGE, linewidth=0.7, label=r"each $a_i\,k(x_i, x)$")
     axes.plot(grid, mean, color=BLUE, linewidth=2.5, label="their sum, f(x)")

@@ -106,6 +106,7 @@ class RidgeEstimator(FunctionEstimator):
         with limited_threads(self.n_jobs, who):
             fitted = RidgeFit(prepared, problem, settings, monitor).run(leave_one_out)
             self._store(fitted, problem, prepared, rows)
+            self._judge(fitted, problem, prepared, settings)
             self._certify(fitted, prepared, settings.tol, time.monotonic() - began)
         return fitted
 
@@ -116,7 +117,6 @@ class RidgeEstimator(FunctionEstimator):
         self.intercept_ = found.intercept
         self.n_iter_ = max(found.iterations, 1)
         self._prepared = prepared
-        self._posterior = Posterior(fitted.way, problem, found)
         if fitted.way == "primal" and "errors" in found.keep:
             # The map needs to know the columns of the points only, which any of them shows.
             self.coef_ = found.coefficients
@@ -136,6 +136,11 @@ class RidgeEstimator(FunctionEstimator):
                 self._keep(fitted.centres)
             else:
                 self._prepared = fitted.moved
+
+    def _judge(
+        self, fitted: Fitted, problem: RidgeProblem, prepared: Prepared, settings: Settings
+    ) -> None:
+        """Keep what tells how sure predictions are; prepared: all training points."""
 
     def _certify(self, fitted: Fitted, prepared: Prepared, tol: float, seconds: float) -> None:
         found = fitted.solution
@@ -172,19 +177,39 @@ class NumberRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ig
         if hasattr(self, "coef_"):
             self.coef_ = self.coef_[:, 0]
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return f(x) + b; with return_std also the standard deviation of f(x) + b.
+    def _judge(
+        self, fitted: Fitted, problem: RidgeProblem, prepared: Prepared, settings: Settings
+    ) -> None:
+        self._posterior = Posterior(fitted.way, problem, fitted.solution)
+        if "errors" in fitted.solution.keep:
+            errors = fitted.solution.keep["errors"]
+            centres = fitted.centres
+            self._posterior.learn(prepared.points, self._prepared, errors, centres, settings.seed)
 
-        The latter is that of a Gaussian process with the kernel as covariance and noise of
-        variance alpha / w_i: one number a point, or one an output where alphas differ. It is in the
-        units of y only if the kernel is: k(x, x) is the variance of f(x) before any data.
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return f(x) + b; with return_std also the standard deviation of a new y at x.
+
+        That is sqrt(s (q + v(x))), of the shape of the values and in the units of y: the noise of
+        an observation and what is not known about f(x) + b, for a Gaussian process with covariance
+        s k, noise of variance s alpha / w_i and an intercept of which nothing is known; q is alpha
+        over the mean of the weights. s is found for each output from the points themselves: the
+        squared error of a point left out is on average the variance that the model without it
+        predicts. So the deviation is right on average over points like those of the training,
+        whatever kernel and alpha are; how it varies from point to point is as good as they are.
+        docs/ridge.md has the formulas.
         """
         values = self._scores(X)
         if not return_std:
             return values
-        return values, self._posterior.deviation(
-            self._check_predict(X), self._prepared, self._settings()
+        if np.isnan(self.certificate_.residual):
+            must = "return_std needs a fit that came to a solution"
+            got = f"one that was stopped before ({self.certificate_.status})"
+            raise InputError(sentence(type(self).__name__, must, got, "Fit again."))
+        coefficients = self.dual_coef_[:, None] if self._flat else self.dual_coef_
+        deviations = self._posterior.deviation(
+            self._check_predict(X), self._prepared, coefficients, self._settings()
         )
+        return values, deviations[:, 0] if self._flat else deviations
 
 
 class KernelRidge(NumberRidge):
