@@ -206,7 +206,9 @@ def ridge():
     for gamma in (1e-2, 1e-3, 1e-4):
         curved = KernelRidge(2 * gamma * lam, kernel=Gaussian(gamma)).fit(X, y).predict(X)
         tell(
-            "D3", f"gamma {gamma:g}: off linear ridge by", f"{np.abs(curved - straight).max():.1e}"
+            "D3",
+            f"gamma {gamma:g}: off linear ridge with an intercept by",
+            f"{np.abs(curved - straight).max():.1e}",
         )
     search = KernelRidgeCV([0.01, 0.1, 1], kernel=[Gaussian(g) for g in (0.1, 1, 10)]).fit(X, y)
     found = f"{search.kernel_}, alpha {search.alpha_:g}"

@@ -82,10 +82,12 @@ class RidgeEstimator(FunctionEstimator):
         leave_one_out: bool = False,
         chosen: tuple[Kernel, float] | None = None,
         since: float | None = None,
+        copies: Array | None = None,
     ) -> Fitted:
         """Fit the targets, one column an output, and keep what predictions need.
 
         chosen: kernel and alpha, where they are not the parameters. since: when the work began.
+        copies: how many samples each point stands for, where its weight does not say so.
         """
         start = time.monotonic()
         began = start if since is None else since
@@ -101,8 +103,9 @@ class RidgeEstimator(FunctionEstimator):
         if weight is not None and not weight.all():  # a point without weight has no say
             rows = np.flatnonzero(weight)
             prepared, targets, weight = prepared.take(rows), targets[rows], weight[rows]
+            copies = None if copies is None else copies[rows]
         alphas = self._alphas(alpha, targets.shape[1])
-        problem = RidgeProblem(targets, alphas, weight, bool(self.fit_intercept))
+        problem = RidgeProblem(targets, alphas, weight, bool(self.fit_intercept), copies)
         with limited_threads(self.n_jobs, who):
             fitted = RidgeFit(prepared, problem, settings, monitor).run(leave_one_out)
             self._store(fitted, problem, prepared, rows)
@@ -223,7 +226,8 @@ class KernelRidge(NumberRidge):
     alpha : a number, or one for each output; what is added to the diagonal of K
     kernel : None (Gaussian), a kernel, a scikit-learn kernel name, "precomputed" or fn(X, Y)
     gamma, degree, coef0 : of a kernel given by its scikit-learn name
-    fit_intercept : whether there is an offset b that is not penalised
+    fit_intercept : whether there is an offset b that is not penalised; by default there is none, as
+        in scikit-learn's model, but there is one in `KernelMachineRegressor`
     solver : "auto" chooses by size and memory; "primal" (exact feature map), "cholesky",
         "cg" (conjugate gradients on the whole kernel), "nystrom" (functions of `n_centers` points)
     n_centers : of "nystrom"; None is 10 sqrt(n). More than 2,500 rows of numbers are moved from
