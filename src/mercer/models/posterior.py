@@ -44,6 +44,8 @@ class Posterior:
     processes with model misspecification" (2013).
     """
 
+    scale: Array | None = None
+
     def __init__(self, way: str, problem: RidgeProblem, found: Solution) -> None:
         self.way, self.intercept = way, problem.intercept
         self.alphas = np.unique(problem.alpha)
@@ -53,7 +55,6 @@ class Posterior:
         nothing = np.zeros(0)
         self.shift, self.mean = found.keep.get("shift", nothing), found.keep.get("mean", nothing)
         self.total = found.keep.get("total", 0.0)
-        self.scale: Array | None = None
         self._factors: dict[float, TileCholesky] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -72,8 +73,8 @@ class Posterior:
             units = rest + self._noise * (1 + self._mean_weight * g)
         else:
             units = self._noise + self._in_points(points, prepared, settings)
-        if self.scale is None:
-            self.scale = self._scale_of_points(prepared, coefficients, settings)
+            if self.scale is None:
+                self.scale = self._scale_of_points(prepared, coefficients, settings)
         return np.asarray(np.sqrt(units[:, self.place] * self._known(settings.who)))
 
     def _known(self, who: str) -> Array:
