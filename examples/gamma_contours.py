@@ -3,8 +3,8 @@
     python examples/gamma_contours.py [folder]
 
 Lecture D, radial basis functions (items D3 and D7): with a small gamma the border is that of linear
-regression, with a large one K is the identity and the nearest training point decides. Writes
-gamma_contours.png into the folder.
+regression with a free intercept, with a large one K is the identity and the nearest training point
+decides. Writes gamma_contours.png into the folder.
 """
 
 import matplotlib.pyplot as plt
@@ -23,7 +23,7 @@ SCORES = LinearSegmentedColormap.from_list("scores", [BLUE, "white", ORANGE])
 
 
 def fit(gamma, X, y):
-    """Fit with alpha = 2 gamma lambda, at most 0.1: the limit of small gamma is linear ridge."""
+    """Fit with alpha = 2 gamma lambda, at most 0.1: small gamma is linear ridge, with an offset."""
     alpha = min(2 * gamma * LAMBDA, 0.1)
     return KernelRidgeClassifier(alpha, kernel=Gaussian(gamma)).fit(X, y)
 

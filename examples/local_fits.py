@@ -39,7 +39,9 @@ def draw_line(axes):
     mean, deviation = model.predict(grid, return_std=True)
 
     low, high = mean - 2 * deviation, mean + 2 * deviation
-    axes.fill_between(grid[:, 0], low, high, color=TINTS[0], label="f(x) ± 2 sd")
+    axes.fill_between(
+        grid[:, 0], low, high, color=TINTS[0], label="± 2 standard deviations of a new y"
+    )
     axes.plot(grid, local, color=ORANGE, linewidth=0.7, alpha=0.8)
     axes.plot([], [], color=ORANGE, linewidth=0.7, label=r"each $a_i\,k(x_i, x)$")
     axes.plot(grid, mean, color=BLUE, linewidth=2.5, label="their sum, f(x)")

@@ -256,3 +256,21 @@ def process_variance(K, cross, diagonal, noise, intercept=False):
         system = np.block([[system, ones], [ones.T, np.zeros((1, 1))]])
         right = np.hstack([cross, np.ones((len(cross), 1))])
     return diagonal - (right * np.linalg.solve(system, right.T).T).sum(axis=1)
+
+
+def process_scale(K, y, alpha, weight=None, intercept=False):
+    """The scale of a Gaussian process: the mean of the squared errors of points left out, over
+    the variance of a new y there, of mean weight, by the model without them; fitted anew for each.
+    """
+    weight = np.ones(len(K)) if weight is None else np.asarray(weight, dtype=float)
+    total, share = 0.0, weight[weight > 0].mean()
+    for i in np.flatnonzero(weight):
+        less = np.where(np.arange(len(K)) == i, 0.0, weight)
+        used = np.flatnonzero(less)
+        a, b = ridge(K, y, alpha, less, intercept)
+        error = y[i] - K[i] @ a[:, 0] - b[0]
+        part, noise = K[np.ix_(used, used)], alpha / less[used]
+        row = K[i : i + 1, used]
+        variance = process_variance(part, row, K[i, i], noise, intercept)[0]
+        total += weight[i] * error**2 / (alpha / share + variance)
+    return total / weight.sum()

@@ -11,7 +11,7 @@ from forgery import LABELS, X, content, forge, same
 from sklearn.base import is_classifier
 
 from mercer import SVC, KernelNeighborsClassifier, KernelPCA, KernelPrototypeClassifier, KernelRidge
-from mercer.checks import FileError, InputError, KernelError
+from mercer.checks import FileError, InputError
 from mercer.files import load, save
 from mercer.files.records import ESTIMATORS, RECORDS
 from mercer.files.rules import Context, numbers
@@ -271,7 +271,7 @@ def test_a_posterior_that_is_singular_says_so(tmp_path):
     name = manifest["state"]["_posterior"]["fields"]["alphas"]["tensor"]
     found = load(forge(path, manifest, tensors | {name: np.zeros(1)}))  # and a point given twice
     assert np.isfinite(found.predict(X)).all()
-    with pytest.raises(KernelError, match=r"KernelRidge: return_std needs .* Raise alpha\."):
+    with pytest.raises(InputError, match=r"KernelRidge: return_std needs .* Raise alpha\."):
         found.predict(X, return_std=True)
 
 

@@ -156,6 +156,37 @@ def test_squared_is_ridge_regression():
         ).fit(X, TARGET, WEIGHTS)
         assert np.allclose(model.predict(NEW), ridge.predict(NEW), rtol=0, atol=1e-6)
         assert model.n_iter_ == 1
+    ridge, model = KernelRidge(0.3, kernel=KERNEL), KernelMachineRegressor(alpha=0.3, kernel=KERNEL)
+    assert (ridge.fit_intercept, model.fit_intercept) == (False, True)  # as docs/losses.md says
+    found, wanted = (m.fit(X, TARGET + 5).predict(NEW) for m in (model, ridge))
+    assert not np.allclose(found, wanted, rtol=0, atol=0.1)
+
+
+def test_without_an_offset_it_is_the_problem_of_the_lecture():
+    """Lecture D1: min over a of sum loss([K a]_i, y_i) + lambda a' K a, with alpha = 2 lambda."""
+    K, penalty = KERNEL(X), 0.15
+    signs = np.where(np.unique(TWO)[1] == TWO, 1.0, -1.0)
+    options = {"kernel": KERNEL, "fit_intercept": False, "tol": 1e-12}
+    huber = KernelMachineRegressor("huber", 2 * penalty, **options).fit(X, TARGET)
+    logistic = KernelMachineClassifier("logistic", 2 * penalty, **options).fit(X, TWO)
+
+    def lecture(a, loss):
+        f = K @ a
+        return loss(f) + penalty * a @ f
+
+    losses = {
+        huber: lambda f: np.where(
+            np.abs(f - TARGET) <= 1, (f - TARGET) ** 2 / 2, np.abs(f - TARGET) - 0.5
+        ).sum(),
+        logistic: lambda f: np.logaddexp(0, -signs * f).sum(),
+    }
+    for model, loss in losses.items():
+        a = model.dual_coef_.ravel()
+        assert np.all(model.intercept_ == 0)
+        least = lecture(a, loss)
+        directions = np.random.default_rng(0).normal(size=(20, len(X)))
+        assert all(lecture(a + 1e-2 * d, loss) > least for d in directions)
+        assert model.certificate_.primal == pytest.approx(least, rel=1e-9)
 
 
 def test_hinge_types_are_support_vector_machines():

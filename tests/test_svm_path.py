@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import sklearn.svm
 
-from mercer import SVC, SVR, InputError, NuSVC, enclosing_radius, gram, svm_path, vc_bound
+from mercer import SVC, SVR, InputError, enclosing_radius, gram, svm_path
 from mercer.kernels import Gaussian, Linear
 from mercer.models import svm_rows
 from mercer.solvers import box
@@ -82,41 +82,13 @@ def test_without_points_the_radius_is_no_smaller():
     assert enclosing_radius(model) >= enclosing_radius(model, X)
 
 
-def test_the_bound_is_that_of_the_lecture():
-    model = SVC(0.05, kernel=Gaussian(0.5)).fit(X, y)
-    record, n = model.certificate_, 80
-    assert record.training_error == pytest.approx(np.mean(model.predict(X) != y))
-    h = record.norm**2 * enclosing_radius(model, X) ** 2 + 1
-    wanted = record.training_error + np.sqrt((h * (np.log(2 * n / h) + 1) - np.log(0.1 / 4)) / n)
-    assert vc_bound(model, X, delta=0.1) == pytest.approx(min(wanted, 1.0))
-    assert vc_bound(model, delta=0.1) >= vc_bound(model, X, delta=0.1)
-
-
-def test_a_bound_that_says_nothing_is_one():
-    model = SVC(1e4, kernel=Gaussian(50.0)).fit(X, y)
-    assert vc_bound(model) == 1.0
-
-
-def test_many_points_bring_the_bound_down():
-    many = random.normal(size=(3000, 2)) * 0.3 + np.where(np.arange(3000) % 2, 1, -1)[:, None]
-    model = NuSVC(0.1, kernel="linear").fit(many, np.arange(3000) % 2)
-    assert vc_bound(model, many) < 0.5
-
-
 @pytest.mark.parametrize("model", [SVC(), None, SVR(), "linear"])
 def test_models_without_a_fit_are_refused(model):
-    with pytest.raises(InputError, match="must be a fitted support vector machine"):
-        vc_bound(model)
     with pytest.raises(InputError, match="must be a fitted support vector machine"):
         enclosing_radius(model)
 
 
-def test_bounds_are_for_two_classes():
-    for model in (SVC().fit(X, three), SVR().fit(X, X[:, 0])):
-        with pytest.raises(InputError, match="support vector classifier of two classes"):
-            vc_bound(model)
-    with pytest.raises(InputError, match="delta"):
-        vc_bound(SVC().fit(X, y), delta=0.0)
+def test_a_ball_needs_a_point():
     with pytest.raises(ValueError, match="point"):
         enclosing_radius(Linear(), np.zeros((0, 2)))
 

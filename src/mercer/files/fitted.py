@@ -227,6 +227,16 @@ def _features(value: Any, context: Context) -> bool:
     return numbers("width").holds(value, context)
 
 
+def _weights(value: Any, context: Context) -> bool:
+    kept = context.model.way in ("cholesky", "cg")  # the points are; else their number is free
+    return numbers("points" if kept else "weights", above=0).holds(value, context)
+
+
+def _scale(value: Any, context: Context) -> bool:
+    # One that is not a number says that no point can be left out.
+    return numbers("outputs", finite=False).holds(value, context) and not (value < 0).any()
+
+
 def _factors(value: Any, context: Context) -> bool:
     # A file has none: they are computed when first asked for.
     return isinstance(value, dict) and all(isinstance(f, TileCholesky) for f in value.values())
@@ -239,7 +249,8 @@ POSTERIOR = Schema(
         "intercept": truth(),
         "alphas": numbers("alphas", least=0),
         "place": whole("outputs", below="alphas"),
-        "weight": only_if(_way("cholesky", "cg"), or_none(numbers("points", above=0))),
+        "weight": or_none(Rule("a weight for each training point", _weights)),
+        "scale": optional(or_none(Rule("a scale for each output", _scale))),
         "shift": only_if(_IN_FEATURES, Rule("one number a feature", _features)),
         "mean": only_if(_IN_FEATURES, Rule("one number a feature", _features)),
         "moments": only_if(_IN_FEATURES, or_none(numbers("width", "width"))),

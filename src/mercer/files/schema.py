@@ -125,7 +125,7 @@ _CLASS_RIDGE: dict[str, Rule] = {
         ),
     ),
     **_CLASS_FUNCTION,
-    "_posterior": A_POSTERIOR,
+    "_posterior": optional(A_POSTERIOR),  # that classifiers once had
     "slopes_": _SLOPES,
 }
 _SEARCH: dict[str, Rule] = {

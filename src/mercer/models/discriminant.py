@@ -129,7 +129,6 @@ class KernelFisherDiscriminant(
         self.certificate_ = DiscriminantCertificate(
             **vars(self.certificate_), eigen_residual=residual, ridge=ridge
         )
-        del self._posterior  # of the regression; no one asks for it here
         return self
 
     # --- parameters -------------------------------------------------------------------------

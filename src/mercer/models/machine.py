@@ -259,8 +259,9 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
     """Numbers by the function of least loss.
 
     min over f, b of sum_i w_i loss(f(x_i) + b, y_i) + alpha/2 ||f||**2. "squared" is
-    1/2 (f - y)**2, so that it is `KernelRidge(alpha)`; "epsilon_insensitive" with alpha = 1 / C is
-    `SVR`. The lectures' lambda is alpha / 2.
+    1/2 (f - y)**2, so that it is `KernelRidge(alpha, fit_intercept=True)`: an offset is the default
+    here, not there. "epsilon_insensitive" with alpha = 1 / C is `SVR`. The lectures' lambda is
+    alpha / 2, without an offset.
 
     Parameters
     ----------

@@ -23,17 +23,29 @@ from ..solvers.ridge import shifted_bands
 from .ridge_fit import CHOLESKY_ROWS
 from .spaces import Settings
 
+IN_FEATURES = ("primal", "nystrom")
 AT_ONCE = 256  # query points whose systems are solved together
+OTHERS = 0.1  # share of points that are no centres, from which on they are enough
+SAMPLE = 500  # training points that are left out to find the scale, where not all are
 
 
 class Posterior:
-    """The variance of f(x) + b for f drawn with covariance k, noise of variance alpha / w_i, and
-    any b equally likely.
+    """The variance of a new y at x, for f drawn with covariance s k, noise of variance s alpha /
+    w_i, and any offset b equally likely.
 
-    v(x) = k(x, x) - k_x' A**-1 k_x + (1 - 1' A**-1 k_x)**2 / 1' A**-1 1 with A = K + alpha W**-1.
-    With few features or centres the same in their space. What it takes is computed when first
-    asked for, and kept.
+    It is s (q + v(x)), for an observation of mean weight, whose noise is q = alpha / mean(w), with
+    v(x) = k(x, x) - k_x' A**-1 k_x + (1 - 1' A**-1 k_x)**2 / 1' A**-1 1 and A = K + alpha W**-1.
+    The scale s, one for each output, is the weighted mean of e_i**2 / (q + v_i), where e_i is y_i
+    less the prediction, and v_i the variance, of the model without point i: the errors of points
+    left out are as large as the model says. With few features or centres the same in their space;
+    with features alone, in units of the noise, so that alpha may be 0.
+    What it takes is computed when first asked for, and kept.
+
+    Bachoc, "Cross validation and maximum likelihood estimations of hyper-parameters of Gaussian
+    processes with model misspecification" (2013).
     """
+
+    scale: Array | None = None
 
     def __init__(self, way: str, problem: RidgeProblem, found: Solution) -> None:
         self.way, self.intercept = way, problem.intercept
@@ -49,51 +61,158 @@ class Posterior:
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_factors": {}}
 
-    def deviation(self, points: Input, prepared: Prepared, settings: Settings) -> Array:
-        """Return sqrt(v(x)): one number a point, or one an output where alphas differ."""
+    def deviation(
+        self, points: Input, prepared: Prepared, coefficients: Array, settings: Settings
+    ) -> Array:
+        """Return the standard deviation of a new y: one column for each output."""
         try:
-            if self.way in ("primal", "nystrom"):
-                found = self._in_features(points, prepared, settings.who)
-            else:
-                found = self._in_points(points, prepared, settings)
+            units = self._units(points, prepared, settings)
+            if self.scale is None and self.way not in IN_FEATURES:
+                self.scale = self._scale_of_points(prepared, coefficients, settings)
         except (NotPositiveDefinite, LinAlgError):
             must = "return_std needs K + alpha I that is positive definite"
             got = f"rounding that hides alpha = {self.alphas.min():g}"
             raise InputError(sentence(settings.who, must, got, "Raise alpha.")) from None
-        deviations = np.sqrt(np.maximum(found, 0.0))
-        return np.asarray(deviations[:, 0] if len(self.alphas) == 1 else deviations[:, self.place])
+        roots = np.sqrt(units[:, self.place])
+        return np.asarray(roots * np.sqrt(self._known(settings.who)))
 
-    def _in_features(self, points: Input, prepared: Prepared, who: str) -> Array:
-        """Return v(x) = k - z' z + alpha z' (H + alpha)**-1 z, with z = L**-1 k_x or phi(x)."""
+    def _units(self, points: Input, prepared: Prepared, settings: Settings) -> Array:
+        """Return q + v(x) for each alpha."""
+        if self.way not in IN_FEATURES:
+            return self._noise + self._in_points(points, prepared, settings)
         if self.moments is None:
             must = f"return_std needs at most {DIRECT} features or centres"
-            raise InputError(sentence(who, must, "more", f"Fit with n_centers={DIRECT}."))
-        variance = np.zeros((len(points), len(self.alphas)))
+            advice = f"Fit with n_centers={DIRECT}."
+            raise InputError(sentence(settings.who, must, "more", advice))
+        g, rest = self._in_features(points, prepared)
+        return rest + self._noise * (1 + self._mean_weight * g)
+
+    def _known(self, who: str) -> Array:
+        if self.scale is None or np.isnan(self.scale).any():
+            must = "return_std needs points that can be left out of the fit"
+            raise InputError(
+                sentence(who, must, "none that the others predict", "Fit more points.")
+            )
+        return self.scale
+
+    @property
+    def _noise(self) -> Array:
+        """The noise of an observation of mean weight in the units of the scale, for each alpha."""
+        if self.way == "primal":
+            return np.ones_like(self.alphas)
+        return np.asarray(self.alphas / self._mean_weight)
+
+    @property
+    def _mean_weight(self) -> float:
+        return 1.0 if self.weight is None else float(self.weight.mean())
+
+    # --- the scale --------------------------------------------------------------------------
+
+    def learn(
+        self, points: Input, prepared: Prepared, errors: Array, centres: Array, seed: int
+    ) -> None:
+        """Find the scale of a model in the space of features, whose points are not kept.
+
+        points, errors: of the training. prepared: what the model keeps. centres: which points
+        these are: no new point is explained as they are, so that others are left out to learn from.
+        """
+        if self.moments is None:
+            return
+        rows = np.setdiff1d(np.arange(len(errors)), centres)
+        rows = rows if len(rows) > OTHERS * len(errors) else np.arange(len(errors))
+        rows = rows[_some(len(rows), seed)]
+        weight = np.ones(len(errors)) if self.weight is None else self.weight
+        w = weight[rows, None]
+        g, rest = self._in_features(points.take(rows), prepared)
+        left = 1 - w * g
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variance = rest + self._noise * (1 + self._mean_weight * g / left)
+            squares = (errors[rows] / left[:, self.place]) ** 2 / variance[:, self.place]
+        possible = (left > 1e-10) & (variance > 0)
+        self.scale = _mean(squares, possible[:, self.place], w)
+
+    def _scale_of_points(
+        self, prepared: Prepared, coefficients: Array, settings: Settings
+    ) -> Array:
+        """Return the scale from the coefficients: with c = S**-1 a and B of docs/ridge.md,
+        "Leaving points out", e_i = c_i / (s_i B_ii) and v_i = (1 / B_ii - alpha) / w_i.
+        """
+        n = len(prepared)
+        problem = RidgeProblem(np.zeros((n, 1)), np.zeros(1), self.weight, self.intercept)
+        rows = np.arange(n) if n <= CHOLESKY_ROWS else _some(n, settings.seed, AT_ONCE)
+        w = problem.roots[rows] ** 2
+        c = (coefficients / problem.roots)[rows]
+        squares, possible = np.empty_like(c), np.empty(c.shape, dtype=bool)
+        for place, alpha in enumerate(self.alphas):
+            B, whole = self._inverse(float(alpha), rows, prepared, problem, settings)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                found = c**2 / (B * (1 + alpha * B * (w / self._mean_weight - 1)))
+            own = self.place == place
+            squares[:, own] = found[:, own]
+            possible[:, own] = whole * 1e-10 < B
+        return _mean(squares, possible, w)
+
+    def _inverse(
+        self,
+        alpha: float,
+        rows: Array,
+        prepared: Prepared,
+        problem: RidgeProblem,
+        settings: Settings,
+    ) -> tuple[Array, Array]:
+        """Return the entries of the diagonal of B, and of (S K S + alpha I)**-1, as columns."""
+        if len(prepared) <= CHOLESKY_ROWS:
+            ones = self._solve(alpha, problem.roots, prepared, problem, settings)
+            whole = self._factors[alpha].inverse_diagonal()[:, None]
+        else:
+            right = np.zeros((len(prepared), len(rows) + 1))
+            right[rows, np.arange(len(rows))], right[:, -1:] = 1.0, problem.roots
+            solved = self._solve(alpha, right, prepared, problem, settings)
+            ones, whole = solved[:, -1:], solved[rows, np.arange(len(rows))][:, None]
+        if not self.intercept:
+            return whole, whole
+        return whole - ones[rows] ** 2 / float(problem.roots[:, 0] @ ones[:, 0]), whole
+
+    # --- the variance -----------------------------------------------------------------------
+
+    def _in_features(self, points: Input, prepared: Prepared) -> tuple[Array, Array]:
+        """Return z' (H + alpha)**-1 z for each alpha, with z = L**-1 k_x or phi(x), centred where
+        there is an offset, which adds 1 / sum w; and what z does not explain of k(x, x).
+        """
+        spread = np.full((len(points), len(self.alphas)), self.intercept / max(self.total, 1e-300))
+        rest = np.zeros((len(points), 1))
         if self.way == "primal":
             bands, lower = prepared.map_bands(points), None
         else:
             bands = prepared.gram(points, dtype=np.float64).bands()
-            lower = cholesky(prepared.gram(dtype=np.float64, store=False).dense(), lower=True)
-            variance += prepared.diag(points)[:, None]
-        factors = [
-            cho_factor(self.moments + alpha * np.eye(len(self.moments))) for alpha in self.alphas
-        ]
+            K = prepared.gram(dtype=np.float64, store=False).dense()
+            lower = cholesky(K.T, lower=True, overwrite_a=True)  # in its place, as LAPACK has it
+            rest += prepared.diag(points)[:, None]
+        factors = [self._factor(float(alpha)) for alpha in self.alphas]
         for rows, band in bands:
-            raw = np.asarray(band.toarray() if hasattr(band, "toarray") else band).T
-            centred = raw - self.shift[:, None]
-            if lower is not None:
-                z = solve_triangular(lower, raw, lower=True)
-                centred = solve_triangular(lower, centred, lower=True)
-                variance[rows] -= (z**2).sum(axis=0)[:, None]
-            centred = centred - self.mean[:, None]
-            for column, (alpha, factor) in enumerate(zip(self.alphas, factors, strict=True)):
-                spread = (centred * cho_solve(factor, centred)).sum(axis=0)
-                variance[rows, column] += alpha * (
-                    spread + self.intercept / max(self.total, 1e-300)
-                )
-        return variance
+            for first in range(0, rows.stop - rows.start, AT_ONCE):
+                few = slice(rows.start + first, min(rows.start + first + AT_ONCE, rows.stop))
+                part = band[first : first + AT_ONCE]
+                raw = np.asarray(part.toarray() if hasattr(part, "toarray") else part).T
+                centred = raw - self.shift[:, None]
+                if lower is not None:
+                    z = solve_triangular(lower, raw, lower=True)
+                    centred = solve_triangular(lower, centred, lower=True, overwrite_b=True)
+                    rest[few] -= (z**2).sum(axis=0)[:, None]
+                centred -= self.mean[:, None]
+                for column, factor in enumerate(factors):
+                    spread[few, column] += (centred * cho_solve(factor, centred)).sum(axis=0)
+        return spread, np.maximum(rest, 0.0)
+
+    def _factor(self, alpha: float) -> tuple[Array, bool]:
+        """Return the factor of H + alpha I."""
+        shifted = np.array(self.moments, order="F")
+        shifted[np.diag_indices(len(shifted))] += alpha
+        found: tuple[Array, bool] = cho_factor(shifted, overwrite_a=True)
+        return found
 
     def _in_points(self, points: Input, prepared: Prepared, settings: Settings) -> Array:
+        """Return v(x) for each alpha."""
         n = len(prepared)
         problem = RidgeProblem(np.zeros((n, 1)), np.zeros(1), self.weight, self.intercept)
         variance = np.empty((len(points), len(self.alphas)))
@@ -109,7 +228,7 @@ class Posterior:
                 if self.intercept:
                     ones = problem.roots[:, 0] @ solved
                     variance[rows, column] += (1 - ones[:-1]) ** 2 / ones[-1]
-        return variance
+        return np.maximum(variance, 0.0)
 
     def _solve(
         self,
@@ -131,3 +250,19 @@ class Posterior:
         plain = RidgeProblem(right / problem.roots, np.full(right.shape[1], alpha), self.weight)
         solver = ConjugateGradients(settings.tol, settings.max_iter, 1000, settings.seed)
         return solver.solve(K, plain, monitor).coefficients / problem.roots
+
+
+def _some(n: int, seed: int, most: int = SAMPLE) -> Array:
+    """Return the numbers of all points, or of some of them."""
+    if n <= most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
+
+
+def _mean(squares: Array, possible: Array, weight: Array) -> Array:
+    """Return the weighted mean of each column over what is possible; NaN where nothing is."""
+    share = np.where(possible, weight, 0.0)
+    total = share.sum(axis=0)
+    found = (share * np.where(possible, squares, 0.0)).sum(axis=0)
+    nothing = np.full(len(total), np.nan)
+    return np.asarray(np.divide(found, total, out=nothing, where=total > 0))

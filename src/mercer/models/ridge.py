@@ -83,10 +83,12 @@ class RidgeEstimator(FunctionEstimator):
         leave_one_out: bool = False,
         chosen: tuple[Kernel, float] | None = None,
         since: float | None = None,
+        copies: Array | None = None,
     ) -> Fitted:
         """Fit the targets, one column an output, and keep what predictions need.
 
         chosen: kernel and alpha, where they are not the parameters. since: when the work began.
+        copies: how many samples each point stands for, where its weight does not say so.
         """
         start = time.monotonic()
         began = start if since is None else since
@@ -102,14 +104,16 @@ class RidgeEstimator(FunctionEstimator):
         if weight is not None and not weight.all():  # a point without weight has no say
             rows = np.flatnonzero(weight)
             prepared, targets, weight = prepared.take(rows), targets[rows], weight[rows]
+            copies = None if copies is None else copies[rows]
         alphas = self._alphas(alpha, targets.shape[1])
-        problem = RidgeProblem(targets, alphas, weight, bool(self.fit_intercept))
+        problem = RidgeProblem(targets, alphas, weight, bool(self.fit_intercept), copies)
         problem, factors = problem.scaled()
         with limited_threads(self.n_jobs, who):
             fitted = RidgeFit(prepared, problem, settings, monitor).run(leave_one_out)
             if (factors != 1).any():
                 fitted = self._unscaled(fitted, factors)
             self._store(fitted, problem, prepared, rows)
+            self._judge(fitted, problem, prepared, settings)
             self._certify(fitted, prepared, settings.tol, time.monotonic() - began)
         return fitted
 
@@ -130,7 +134,6 @@ class RidgeEstimator(FunctionEstimator):
         self.intercept_ = found.intercept
         self.n_iter_ = max(found.iterations, 1)
         self._prepared = prepared
-        self._posterior = Posterior(fitted.way, problem, found)
         if fitted.way == "primal" and "errors" in found.keep:
             # The map needs to know the columns of the points only, which any of them shows.
             self.coef_ = found.coefficients
@@ -150,6 +153,11 @@ class RidgeEstimator(FunctionEstimator):
                 self._keep(fitted.centres)
             else:
                 self._prepared = fitted.moved
+
+    def _judge(
+        self, fitted: Fitted, problem: RidgeProblem, prepared: Prepared, settings: Settings
+    ) -> None:
+        """Keep what tells how sure predictions are; prepared: all training points."""
 
     def _certify(self, fitted: Fitted, prepared: Prepared, tol: float, seconds: float) -> None:
         found = fitted.solution
@@ -188,19 +196,41 @@ class NumberRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ig
         if hasattr(self, "coef_"):
             self.coef_ = self.coef_[:, 0]
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return f(x) + b; with return_std also the standard deviation of f(x) + b.
+    def _judge(
+        self, fitted: Fitted, problem: RidgeProblem, prepared: Prepared, settings: Settings
+    ) -> None:
+        self._posterior = Posterior(fitted.way, problem, fitted.solution)
+        if "errors" in fitted.solution.keep:
+            errors = fitted.solution.keep["errors"]
+            centres = fitted.centres
+            self._posterior.learn(prepared.points, self._prepared, errors, centres, settings.seed)
 
-        The latter is that of a Gaussian process with the kernel as covariance and noise of
-        variance alpha / w_i: one number a point, or one an output where alphas differ. It is in the
-        units of y only if the kernel is: k(x, x) is the variance of f(x) before any data.
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return f(x) + b; with return_std also the standard deviation of a new y at x.
+
+        That is sqrt(s (q + v(x))), of the shape of the values and in the units of y: the noise of
+        an observation and what is not known about f(x) + b, for a Gaussian process with covariance
+        s k, noise of variance s alpha / w_i and an intercept of which nothing is known; q is alpha
+        over the mean of the weights. s is found for each output from the points themselves: the
+        squared error of a point left out is on average the variance that the model without it
+        predicts. So the deviation is right on average over points like those of the training,
+        whatever kernel and alpha are; how it varies from point to point is as good as they are.
+        docs/ridge.md has the formulas.
         """
         points = self._check_predict(X)
         values = self._scores(points)
         values = self._in_precision(values, points) if self._single else values
         if not return_std:
             return values
-        return values, self._posterior.deviation(points, self._prepared, self._settings())
+        if np.isnan(self.certificate_.residual):
+            must = "return_std needs a fit that came to a solution"
+            got = f"one that was stopped before ({self.certificate_.status})"
+            raise InputError(sentence(type(self).__name__, must, got, "Fit again."))
+        coefficients = self.dual_coef_[:, None] if self._flat else self.dual_coef_
+        deviations = self._posterior.deviation(
+            points, self._prepared, coefficients, self._settings()
+        )
+        return values, deviations[:, 0] if self._flat else deviations
 
 
 class KernelRidge(NumberRidge):
@@ -214,7 +244,8 @@ class KernelRidge(NumberRidge):
     alpha : a number, or one for each output; what is added to the diagonal of K
     kernel : None (Gaussian), a kernel, a scikit-learn kernel name, "precomputed" or fn(X, Y)
     gamma, degree, coef0 : of a kernel given by its scikit-learn name
-    fit_intercept : whether there is an offset b that is not penalised
+    fit_intercept : whether there is an offset b that is not penalised; by default there is none, as
+        in scikit-learn's model, but there is one in `KernelMachineRegressor`
     solver : "auto" chooses by size and memory; "primal" (exact feature map), "cholesky",
         "cg" (conjugate gradients on the whole kernel), "nystrom" (functions of `n_centers` points)
     n_centers : of "nystrom"; None is 10 sqrt(n). More than 2,500 rows of numbers are moved from

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,26 @@ from .calibration import fit_slope, probabilities, slopes_of
 from .records import recorded
 from .ridge import RidgeEstimator
 from .targets import as_indicators
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Classes or labels of training points.
+
+    targets: of -1 and 1; two classes have one column, more have one each, as have several labels.
+    codes: the class of each point, or the indicators of its labels. samples: weights as given.
+    weight: times those of the classes.
+    """
+
+    targets: Array
+    codes: Array
+    samples: Array | None
+    weight: Array | None
+
+    @property
+    def copies(self) -> Array:
+        """How many samples each point stands for: the weight of a class makes no copies."""
+        return np.ones(len(self.codes)) if self.samples is None else self.samples
 
 
 def _has_probability(model: Any) -> bool:
@@ -35,13 +56,10 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
         tags.target_tags.multi_output = True
         return tags
 
-    def _encode(self, y: Any, n: int, sample_weight: Any) -> tuple[Array, Array, Array | None]:
-        """Return targets of -1 and 1, the class of every sample (labels: the indicators), weights.
-
-        Two classes have one column; more have one each, as have several labels.
-        """
+    def _encode(self, y: Any, n: int, sample_weight: Any) -> Labels:
+        """Return what y says, checked."""
         who = type(self).__name__
-        weight = checks.sample_weight(who, sample_weight, n)
+        weight = samples = checks.sample_weight(who, sample_weight, n)
         indicators = as_indicators(who, y, n)
         self._multilabel = indicators is not None
         if indicators is not None:
@@ -55,7 +73,7 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
         classes = codes if self._multilabel else self.classes_[codes]
         weight = self._class_weighted(classes, weight)
         self._check_weights(codes, weight)
-        return targets, codes, weight
+        return Labels(targets, codes, samples, weight)
 
     def _check_weights(self, codes: Array, weight: Array | None) -> None:
         """Refuse weights that leave only one class."""
@@ -85,14 +103,14 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
     def _fit_labels(
         self,
         points: Input,
-        targets: Array,
-        codes: Array,
-        weight: Array | None,
+        labels: Labels,
         chosen: tuple[Kernel, float] | None = None,
         since: float | None = None,
     ) -> None:
         """Fit the targets, and calibrate on the scores of models that leave out one point each."""
-        fitted = self._solve(points, targets, weight, bool(self.probability), chosen, since)
+        targets, weight = labels.targets, labels.weight
+        leave = bool(self.probability)
+        fitted = self._solve(points, targets, weight, leave, chosen, since, labels.copies)
         if not self.probability:
             self.__dict__.pop("slopes_", None)  # those of a former fit are not of this one
             return
@@ -101,7 +119,7 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
         scores = targets[used] - errors
         scores = scores[:, 0] if scores.shape[1] == 1 and not self._multilabel else scores
         part = None if weight is None else weight[used]
-        self.slopes_ = self._slopes(scores, codes[used], part)
+        self.slopes_ = self._slopes(scores, labels.codes[used], part)
 
     def _slopes(self, scores: Array, codes: Array, weight: Array | None) -> Array:
         """Return one slope for all classes, or one for each label."""
@@ -189,6 +207,5 @@ class KernelRidgeClassifier(LabelledRidge):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find one function for each output."""
         points = self._check_fit(X)
-        targets, codes, weight = self._encode(y, len(points), sample_weight)
-        self._fit_labels(points, targets, codes, weight)
+        self._fit_labels(points, self._encode(y, len(points), sample_weight))
         return self

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.class_weight import compute_sample_weight
 
 from .. import checks
 from ..checks import Array, InputError, sentence
@@ -18,10 +19,13 @@ from ..kernels import Kernel, to_kernel
 from ..monitor import Monitor, Stopped, to_stderr, warn
 from ..selection import (
     Candidate,
+    Given,
     HeldOut,
     HeldOutClasses,
     HeldOutNumbers,
     Search,
+    Unseen,
+    asks_for_weights,
     best,
     check_folds,
     results,
@@ -30,13 +34,14 @@ from ..solvers import RidgePath, RidgeProblem
 from .parameters import splits_of
 from .records import recorded
 from .ridge import NumberRidge, RidgeEstimator
-from .ridge_classifier import LabelledRidge
-from .ridge_fit import RidgeFit
+from .ridge_classifier import LabelledRidge, Labels
+from .ridge_fit import MAP_MOST, RidgeFit
 from .targets import is_single
 
 SEARCH_SHARE = 0.8  # of the time limit; the final fit has what is left of all of it
 AT_ONCE = 8  # kernels whose matrices are computed together
 EXACT_ROWS = 6000  # up to which K is diagonalised
+EQUAL = 1e-12  # relative difference of scores that is rounding
 HALF_DECADES = 10.0 ** np.arange(-6, 3.5, 0.5)
 
 
@@ -75,51 +80,55 @@ class RidgeSearch(RidgeEstimator):
             raise InputError(sentence(who, "alphas must be a list of numbers", values.shape))
         return [checks.number(who, "alphas", value, least=0) for value in values.tolist()]
 
-    def _search(
-        self,
-        points: Input,
-        targets: Array,
-        truth: Array,
-        weight: Array | None,
-        groups: Any,
-        known: Any,
-    ) -> tuple[Kernel, float]:
+    def _search(self, points: Input, given: Given, groups: Any) -> tuple[Kernel, float]:
         """Score all kernels and alphas; publish the table and return the best pair."""
         who = type(self).__name__
-        kept = np.ones(len(points), dtype=bool) if weight is None else weight > 0
+        kept = np.ones(len(points), dtype=bool) if given.weight is None else given.weight > 0
         if kept.sum() < 2:
             must = "cross-validation needs at least two points with a weight"
             raise InputError(sentence(who, must, f"{kept.sum()} sample(s)"))
-        folds = None
-        if self.cv is not None:
-            splits = splits_of(who, self.cv, truth, groups, is_classifier(self))
-            folds = check_folds(who, splits, kept)
-        part = None if weight is None else weight[kept]
-        search = Search(targets[kept], truth[kept], known, self.scoring, part, folds)
-        problem = RidgeProblem(targets[kept], np.zeros(targets.shape[1]), part, self.fit_intercept)
+        search, problems = self._plan(given, groups, kept)
         chosen = points if kept.all() else points.take(np.flatnonzero(kept))
         alphas = self._check_alphas()
         limit = self._settings().time_limit
         progress = to_stderr(who) if self.verbose else None
         monitor = Monitor(None if limit is None else SEARCH_SHARE * limit, progress, self.callback)
         with limited_threads(self.n_jobs, who):
-            candidates = self._score_all(search, chosen, problem, alphas, monitor)
+            candidates = self._score_all(search, chosen, problems, alphas, monitor)
         if not candidates:
             self.cv_results_, self.best_index_ = {}, 0
             found = Candidate(self._kernel(), alphas[len(alphas) // 2], (float("nan"),), np.inf)
         else:
             self.cv_results_ = results(candidates)
-            # Shares of correct answers are often equal, but for samples of hardly any weight.
-            self.best_index_ = best(candidates, 1e-6 if is_classifier(self) else 0.0)
+            self.best_index_ = best(candidates, EQUAL)
             found = candidates[self.best_index_]
         self.best_score_, self.alpha_ = found.mean, found.alpha
         return found.kernel, found.alpha
+
+    def _plan(self, given: Given, groups: Any, kept: Array) -> tuple[Search, list[RidgeProblem]]:
+        """Return what scores, and the problem of each weighting; kept: points with a weight."""
+        splits, folds = None, None
+        if self.cv is not None:
+            who = type(self).__name__
+            splits = splits_of(who, self.cv, given.truth, groups, is_classifier(self))
+            folds = check_folds(who, splits, kept)
+
+        def part(values: Array | None) -> Array | None:
+            return None if values is None else values[kept]
+
+        weightings, turns = given.weightings(splits)
+        asked = part(given.samples) if asks_for_weights(self) else None
+        targets, truth = given.targets[kept], given.truth[kept]
+        search = Search(targets, truth, given.known, self.scoring, asked, folds, turns)
+        copies = np.ones(len(targets)) if given.samples is None else given.samples[kept]
+        none, offset = np.zeros(targets.shape[1]), bool(self.fit_intercept)
+        return search, [RidgeProblem(targets, none, part(w), offset, copies) for w in weightings]
 
     def _score_all(
         self,
         search: Search,
         points: Input,
-        problem: RidgeProblem,
+        problems: list[RidgeProblem],
         alphas: list[float],
         monitor: Monitor,
     ) -> list[Candidate]:
@@ -127,8 +136,8 @@ class RidgeSearch(RidgeEstimator):
         candidates: list[Candidate] = []
         total = len(self._kernels()) * len(alphas)
         try:
-            for kernel, path in self._paths(points, problem, monitor):
-                for candidate in search.along(kernel, path, alphas):
+            for kernel, paths in self._paths(points, problems, monitor):
+                for candidate in search.along(kernel, paths, alphas):
                     candidates.append(candidate)
                     record = {"stage": "cross-validation", "alpha": candidate.alpha}
                     record |= {"kernel": kernel, "score": candidate.mean}
@@ -142,29 +151,49 @@ class RidgeSearch(RidgeEstimator):
         return candidates
 
     def _paths(
-        self, points: Input, problem: RidgeProblem, monitor: Monitor
-    ) -> Iterator[tuple[Kernel, RidgePath]]:
-        """Yield every kernel with its path: exact for few points, else that of Nyström's model."""
+        self, points: Input, problems: list[RidgeProblem], monitor: Monitor
+    ) -> Iterator[tuple[Kernel, Iterator[RidgePath]]]:
+        """Yield every kernel with its path for each problem: exact for few points or features,
+        else that of Nyström's model.
+        """
         kernels, least = self._kernels(), min(self._check_alphas())
-        n = len(points)
+        n, weight = len(points), problems[0].weight
         limit = limit_in_bytes(type(self).__name__, self.memory_limit)
-        if n > EXACT_ROWS or 40 * n * n > limit:
-            for kernel in kernels:
-                yield kernel, self._in_features(kernel, points, problem, monitor)
-            return
+        few = n <= EXACT_ROWS and 40 * n * n <= limit
         together = max(1, min(AT_ONCE, limit // (8 * n * n) - 4))
         for first in range(0, len(kernels), together):
             some = kernels[first : first + together]
-            for kernel, K in zip(some, _dense(some, points, problem.weight, monitor), strict=True):
-                monitor.poll()
-                yield kernel, RidgePath.of_gram(K, problem, least)
+            wide = [few and not self._has_small_map(kernel, points) for kernel in some]
+            chosen = [kernel for kernel, whole in zip(some, wide, strict=True) if whole]
+            matrices = iter(_dense(chosen, points, weight, monitor))
+            for kernel, whole in zip(some, wide, strict=True):
+                if whole:
+                    yield kernel, _of_gram(next(matrices), problems, least, monitor)
+                else:
+                    yield kernel, self._in_features(kernel, points, problems, monitor)
+
+    def _has_small_map(self, kernel: Kernel, points: Input) -> bool:
+        """Return whether an exact map has few features, and less than there are points."""
+        width = prepare(kernel, points).map_width()
+        return width is not None and width < min(len(points), MAP_MOST)
 
     def _in_features(
-        self, kernel: Kernel, points: Input, problem: RidgeProblem, monitor: Monitor
-    ) -> RidgePath:
-        prepared = prepare(kernel, points, problem.weight).checked()
-        fit = RidgeFit(prepared, problem, self._settings(), monitor)
-        return RidgePath.of_features(fit.features())
+        self, kernel: Kernel, points: Input, problems: list[RidgeProblem], monitor: Monitor
+    ) -> Iterator[RidgePath]:
+        for problem in problems:
+            prepared = prepare(kernel, points, problem.weight).checked()
+            fit = RidgeFit(prepared, problem, self._settings(), monitor)
+            yield RidgePath.of_features(fit.features())
+
+
+def _of_gram(
+    K: Array, problems: list[RidgeProblem], least: float, monitor: Monitor
+) -> Iterator[RidgePath]:
+    """Yield the path of each problem; the last one takes K itself."""
+    for problem in problems:
+        monitor.poll()
+        own = K if problem is problems[-1] else K.copy()
+        yield RidgePath.of_gram(own, problem, least)
 
 
 def _dense(
@@ -188,7 +217,10 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
 
     One eigendecomposition of K for each kernel gives the held-out predictions of every alpha in
     closed form: those of a set F held out are y_F - (I - H_FF)**-1 (y_F - f_F). Above 6,000 points
-    the same for a Nyström model; the final fit is that of `KernelRidge`.
+    the same for a Nyström model; the final fit is that of `KernelRidge`. Scores are those of
+    scikit-learn's `cross_val_score` on the same folds: `sample_weight` is for training, and reaches
+    the scores only where metadata routing is enabled and the scorer (or, without one, this model's
+    own `score`) has requested it. Points of weight 0 are neither trained on nor scored.
 
     Parameters
     ----------
@@ -256,10 +288,10 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
         weight = checks.sample_weight(type(self).__name__, sample_weight, len(points))
         truth = targets[:, 0] if self._flat else targets
 
-        def known(values: Array) -> HeldOut:
+        def known(values: Array, unseen: Any) -> HeldOut:
             return HeldOutNumbers(values[:, 0] if self._flat else values)
 
-        pair = self._search(points, targets, truth, weight, groups, known)
+        pair = self._search(points, Given(targets, truth, weight, weight, known), groups)
         self._solve(points, targets, weight, chosen=pair, since=start)
         if self._flat:
             self._flatten()
@@ -270,6 +302,10 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
     """`KernelRidgeClassifier` that chooses its kernel and alpha by exact cross-validation.
 
     As in `KernelRidgeCV`; equal scores are decided by the squared error of the held-out scores.
+    Class weights are for training, never for scores. With folds "balanced" ones are those of each
+    fold's training points, at the price of a decomposition for each weighting; leaving out one
+    point at a time, those of all points. Probabilities of a fold are those of the model without
+    it, calibrated on its training points; leaving out one, their slope is that of all points.
 
     Parameters
     ----------
@@ -333,25 +369,37 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
         """Choose, then fit all points; groups are handed to the splitter."""
         start = time.monotonic()
         points = self._check_fit(X)
-        targets, codes, weight = self._encode(y, len(points), sample_weight)
-        truth = codes if self._multilabel else self.classes_[codes]
-        pair = self._search(points, targets, truth, weight, groups, self._known(codes, weight))
-        self._fit_labels(points, targets, codes, weight, chosen=pair, since=start)
+        labels = self._encode(y, len(points), sample_weight)
+        pair = self._search(points, self._given(labels), groups)
+        self._fit_labels(points, labels, chosen=pair, since=start)
         return self
 
-    def _known(self, codes: Array, weight: Array | None) -> Any:
-        """Return what turns held-out scores into an estimator that a scorer can ask."""
+    def _given(self, labels: Labels) -> Given:
+        """Return the search for the labels.
+
+        The probabilities of a fold are those of the model without it: their slope is fitted to the
+        scores that points of the training rows get where they are left out of it in turn.
+        """
+        codes, weight, samples = labels.codes, labels.weight, labels.samples
+        truth = codes if self._multilabel else self.classes_[codes]
         binary = not self._multilabel and len(self.classes_) == 2
+        used = codes if weight is None else codes[weight > 0]
 
-        def known(values: Array) -> HeldOut:
+        def known(values: Array, unseen: Callable[[], Unseen]) -> HeldOut:
+            def chances(scores: Array) -> Array:
+                found = unseen()
+                own = found.values[:, 0] if binary else found.values
+                slopes = self._slopes(own, used[found.rows], found.weight)
+                return self._chances(scores, slopes)
+
             scores = values[:, 0] if binary else values
-
-            def chances(some: Array) -> Array:
-                seen = np.isfinite(values).all(axis=1)
-                used = codes if weight is None else codes[weight > 0]
-                part = None if weight is None else weight[weight > 0][seen]
-                return self._chances(some, self._slopes(scores[seen], used[seen], part))
-
             return HeldOutClasses(scores, self.classes_, self._decide, chances)
 
-        return known
+        def reweigh(train: Array) -> Array:
+            rows = np.flatnonzero(train) if train.dtype == bool else train
+            factor = compute_sample_weight(self.class_weight, truth, indices=rows)
+            factor = np.where(factor > 0, factor, 1.0)  # 0 of classes that are held out entirely
+            return factor if samples is None else factor * samples
+
+        balanced = isinstance(self.class_weight, str)
+        return Given(labels.targets, truth, samples, weight, known, reweigh if balanced else None)

@@ -32,6 +32,7 @@ SOLVERS = ("auto", "primal", "cholesky", "cg", "nystrom")
 CHOLESKY_ROWS = 12_000
 PASS_SECONDS = 60  # of one product with K computed anew; beyond, few centres do better
 CENTRES_MOST = 10_000
+MAP_MOST = 2 * DIRECT  # features of an exact map that a search diagonalises
 
 
 @dataclass(frozen=True)
@@ -242,7 +243,7 @@ class RidgeFit(Spaces):
     def features(self) -> FeatureRidge:
         """Return the problem in the space of an exact map, or else of few centres."""
         width = self.prepared.map_width()
-        if width is not None and width < min(self.n, 2 * DIRECT):
+        if width is not None and width < min(self.n, MAP_MOST):
             return FeatureRidge(self._map_bands, self.problem, self.monitor)
         room = int(self.limit // (40 * self.n))
         wanted = self.settings.n_centers or int(10 * self.n**0.5)

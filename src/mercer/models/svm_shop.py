@@ -58,8 +58,8 @@ class MachineShop:
             if not task.relative or reached.violation <= self.tol or found.status != "converged":
                 return machine
             finest = FINEST * float(np.abs(found.g).max(initial=1.0))
-            if tol <= finest:
-                return machine
+            if tol <= finest:  # nothing but rounding is left of the margin: there is none
+                return replace(machine, solution=replace(reached, status="unbounded"))
             tol = max(tol * min(0.1, self.tol / reached.violation), finest)
             problem, g = replace(problem, start=found.b), found.g
 

@@ -2,10 +2,13 @@
 
 from .held_out import (
     Candidate,
+    Given,
     HeldOut,
     HeldOutClasses,
     HeldOutNumbers,
     Search,
+    Unseen,
+    asks_for_weights,
     best,
     check_folds,
     results,
@@ -13,10 +16,13 @@ from .held_out import (
 
 __all__ = [
     "Candidate",
+    "Given",
     "HeldOut",
     "HeldOutClasses",
     "HeldOutNumbers",
     "Search",
+    "Unseen",
+    "asks_for_weights",
     "best",
     "check_folds",
     "results",

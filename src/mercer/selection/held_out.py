@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import check_scoring
+from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.metaestimators import available_if
 
 from ..checks import Array, InputError, sentence
 from ..solvers import RidgePath
 from ..solvers.path import Part
 
+Splits = list[tuple[Array, Array]]  # training and test rows
 Fold = tuple[Array, Array]  # rows that the model must not see, and those of them to score
 
 
@@ -41,10 +44,15 @@ class HeldOutNumbers(RegressorMixin, HeldOut):  # type: ignore[misc]
     """Known predictions of numbers."""
 
 
+def _has_chances(model: Any) -> bool:
+    return model.chances is not None
+
+
 class HeldOutClasses(ClassifierMixin, HeldOut):  # type: ignore[misc]
     """Known scores of classes.
 
-    decide: scores to classes; chances: scores to probabilities; shape: scores to those shown.
+    decide: scores to classes; chances: scores to probabilities, where there are any; shape: scores
+    to those shown.
     """
 
     def __init__(
@@ -71,6 +79,7 @@ class HeldOutClasses(ClassifierMixin, HeldOut):  # type: ignore[misc]
         """Return the classes of the rows."""
         return np.asarray(self.decide(self.values[X]))
 
+    @available_if(_has_chances)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
         """Return the probabilities of the rows."""
         return np.asarray(self.chances(self.values[X]))
@@ -94,42 +103,107 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Search:
-    """Scores every alpha of a path.
+class Unseen:
+    """Values of points that the model which gave them has not seen, to calibrate on."""
 
-    targets: (rows, outputs) that were fitted. truth: what the scorer compares with.
-    known: turns held-out values into an estimator. folds: None leaves out one point at a time.
+    rows: Array
+    values: Array
+    weight: Array
+
+
+Known = Callable[[Array, Callable[[], Unseen]], HeldOut]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a search is about.
+
+    targets: (points, outputs) to fit. truth: what scorers compare with. samples: weights as given;
+    weight: those that are fitted with. known: see `Search`. reweigh: training rows to the weights
+    of a fit on them, where these depend on the rows.
     """
 
     targets: Array
     truth: Array
-    known: Callable[[Array], HeldOut]
+    samples: Array | None
+    weight: Array | None
+    known: Known
+    reweigh: Callable[[Array], Array] | None = None
+
+    def weightings(self, splits: Splits | None) -> tuple[list[Array | None], list[list[int]]]:
+        """Return the weights that folds are fitted with, and the numbers of the folds of each."""
+        if splits is None or self.reweigh is None:
+            return [self.weight], [list(range(1 if splits is None else len(splits)))]
+        found: dict[bytes, tuple[Array, list[int]]] = {}
+        for number, (train, _) in enumerate(splits):
+            weight = self.reweigh(train)
+            found.setdefault(weight.tobytes(), (weight, []))[1].append(number)
+        return [weight for weight, _ in found.values()], [folds for _, folds in found.values()]
+
+
+@dataclass(frozen=True)
+class Search:
+    """Scores every alpha of a path, as a scorer of scikit-learn does: fold by fold, without weights
+    unless it asks for them.
+
+    targets: (rows, outputs) that were fitted. truth: what the scorer compares with.
+    known: turns held-out values into an estimator; it may ask for those within the training rows.
+    weight: for a scorer that asks, else None. folds: None leaves out one point at a time.
+    turns: the folds that share a path, by their numbers.
+    """
+
+    targets: Array
+    truth: Array
+    known: Known
     scoring: Any
     weight: Array | None
     folds: Sequence[Fold] | None
+    turns: Sequence[Sequence[int]] = ((0,),)
 
-    def along(self, kernel: Any, path: RidgePath, alphas: Sequence[float]) -> Iterator[Candidate]:
-        """Yield a candidate for each alpha."""
-        held: list[tuple[Part | None, Array]] = [(None, np.arange(len(self.targets)))]
-        if self.folds is not None:
-            held = [(path.part(outside), test) for outside, test in self.folds]
-        for alpha in alphas:
-            yield self._candidate(kernel, path, float(alpha), held)
+    def along(
+        self, kernel: Any, paths: Iterable[RidgePath], alphas: Sequence[float]
+    ) -> Iterator[Candidate]:
+        """Yield a candidate for each alpha, given the path of each turn."""
+        count = sum(len(turn) for turn in self.turns)
+        scores = np.full((len(alphas), count), np.nan)
+        squares, sizes = np.zeros(scores.shape), np.zeros(count)
+        for number, path in enumerate(paths):
+            held = [(fold, *self._held(path, fold)) for fold in self.turns[number]]
+            for place, alpha in enumerate(alphas):
+                for fold, outside, test in held:
+                    found = self._fold(path, float(alpha), outside, test)
+                    scores[place, fold], squares[place, fold], sizes[fold] = found
+                if number == len(self.turns) - 1:
+                    error = squares[place].sum() / sizes.sum()
+                    error = error if np.isfinite(error) else np.inf
+                    yield Candidate(kernel, float(alpha), tuple(scores[place].tolist()), error)
 
-    def _candidate(
-        self, kernel: Any, path: RidgePath, alpha: float, held: list[tuple[Part | None, Array]]
-    ) -> Candidate:
-        weight = np.ones(len(self.targets)) if self.weight is None else self.weight
-        scores, squares, total = [], 0.0, 0.0
-        for outside, test in held:
-            errors = self._errors(path, alpha, outside)
-            known = np.isfinite(errors[test]).all()
-            score = self._score(self.known(self.targets - errors), test) if known else np.nan
-            scores.append(score)
-            squares += float(weight[test] @ (errors[test] ** 2).mean(axis=1))
-            total += float(weight[test].sum())
-        error = squares / total
-        return Candidate(kernel, alpha, tuple(scores), error if np.isfinite(error) else np.inf)
+    def _held(self, path: RidgePath, fold: int) -> tuple[Part | None, Array]:
+        """Return the points that the model must not see, None for one at a time; and the test."""
+        if self.folds is None:
+            return None, np.arange(len(self.targets))
+        outside, test = self.folds[fold]
+        return path.part(outside), test
+
+    def _fold(
+        self, path: RidgePath, alpha: float, outside: Part | None, test: Array
+    ) -> tuple[float, float, float]:
+        """Return the score, and the sum of squared errors with the number of points in it."""
+        errors = self._errors(path, alpha, outside)
+        values = self.targets - errors
+
+        def unseen() -> Unseen:
+            if outside is None:
+                rows, within = np.arange(len(values)), values
+            else:
+                rows, left = path.leave_one_out_of_rest(alpha, outside)
+                within = self.targets[rows] - left
+            return Unseen(rows, within, path.weight[rows])
+
+        possible = np.isfinite(errors[test]).all()
+        score = self._score(self.known(values, unseen), test) if possible else np.nan
+        weight = np.ones(len(test)) if self.weight is None else self.weight[test]
+        return score, float(weight @ (errors[test] ** 2).mean(axis=1)), float(weight.sum())
 
     def _errors(self, path: RidgePath, alpha: float, outside: Part | None) -> Array:
         """Return y - f of rows held out, NaN elsewhere, or everywhere where K is singular."""
@@ -143,15 +217,17 @@ class Search:
 
     def _score(self, known: HeldOut, rows: Array) -> float:
         scorer = check_scoring(known, self.scoring)
-        if self.weight is None or not _takes_weights(scorer, self.scoring):
-            return float(scorer(known, rows, self.truth[rows]))
-        return float(scorer(known, rows, self.truth[rows], sample_weight=self.weight[rows]))
+        given = {} if self.weight is None else {"sample_weight": self.weight[rows]}
+        return float(scorer(known, rows, self.truth[rows], **given))
 
 
-def _takes_weights(scorer: Any, scoring: Any) -> bool:
-    """Return whether a scorer can weigh samples: an estimator's own score can."""
-    function = getattr(scorer, "_score_func", scorer)
-    return scoring is None or "sample_weight" in inspect.signature(function).parameters
+def asks_for_weights(model: Any) -> bool:
+    """Return whether the scorer of a search, or its own score, has requested sample_weight."""
+    if not get_config()["enable_metadata_routing"]:
+        return False
+    asked = model if model.scoring is None else check_scoring(HeldOutNumbers(), model.scoring)
+    request = get_routing_for_object(asked)
+    return bool(request.consumes("score", ["sample_weight"]))
 
 
 def best(candidates: Sequence[Candidate], tolerance: float = 0.0) -> int:

@@ -134,15 +134,15 @@ class FeatureRidge:
         return self._whiten(total) - self.alpha * theta, errors
 
     def leave_one_out(self, errors: Array) -> Array:
-        """Return y_i - f_i of the models without point i, or without one unit of its weight.
+        """Return y_i - f_i of the models without sample i: the point, or one of its copies.
 
         That is e_i / (1 - h_i) with the leverage h_i of what is left out.
         """
         left = np.empty_like(errors)
         alphas, place = np.unique(self.alpha, return_inverse=True)
         for rows, leverages in self.leverages(alphas):
-            units = np.maximum(self.weight[rows, None], 1.0)
-            left[rows] = errors[rows] / np.maximum(1 - leverages[:, place] / units, 1e-12)
+            shares = leverages[:, place] * self.problem.left_out[rows]
+            left[rows] = errors[rows] / np.maximum(1 - shares, 1e-12)
         return left
 
     def leverages(self, alphas: Array) -> Iterator[tuple[slice, Array]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgWarning, eigh, lapack, solve
@@ -48,7 +49,7 @@ class RidgePath:
     ) -> None:
         self.values, self.vectors, self.complete = np.maximum(values, 0.0), vectors, complete
         self.roots = problem.roots
-        self.weight = self.roots[:, 0] ** 2
+        self.weight, self.share = self.roots[:, 0] ** 2, problem.left_out
         targets = self.roots * problem.targets
         self.unit = np.zeros((len(targets), 0))
         if problem.intercept:
@@ -129,14 +130,43 @@ class RidgePath:
         return outside + product(vectors, self._shrink(alpha)[:, None] * self.inside)
 
     def leave_one_out(self, alpha: float) -> Array:
-        """Return y_i - f(x_i) of the models without point i, or without one unit of its weight."""
-        diagonal = (self._squares @ self._shrink(alpha) + self._rest)[:, None]
+        """Return y_i - f(x_i) of the models without sample i: the point, or one of its copies."""
+        everything = slice(None)
+        return self._left_out(alpha, everything, self._diagonal(alpha), self.residuals(alpha))
+
+    def _left_out(self, alpha: float, rows: Any, diagonal: Array, residuals: Array) -> Array:
+        """Return the errors of samples left out, given I - H and the residuals of the points."""
         scale = alpha if self.complete else 1.0
-        weight = self.weight[:, None]
-        heavy = weight > 1
-        denominator = np.where(heavy, (1 - 1 / weight) + scale * diagonal / weight, diagonal)
-        numerator = np.where(heavy, scale, 1.0) * self.residuals(alpha)
-        return np.asarray(numerator / denominator / self.roots)
+        share = self.share[rows]
+        part = share < 1
+        denominator = np.where(part, (1 - share) + scale * diagonal * share, diagonal)
+        numerator = np.where(part, scale, 1.0) * residuals
+        return np.asarray(numerator / denominator / self.roots[rows])
+
+    def _diagonal(self, alpha: float) -> Array:
+        """Return the diagonal of I - H as a column; of a complete basis, over alpha."""
+        return np.asarray((self._squares @ self._shrink(alpha) + self._rest)[:, None])
+
+    def leave_one_out_of_rest(self, alpha: float, held: Part) -> tuple[Array, Array]:
+        """Return the points that are not held out, and their errors left out one by one of the
+        model without those held out.
+
+        Without F, I - H of the rest is N_TT - N_TF N_FF**-1 N_FT with N = I - H of all points.
+        """
+        inside = np.setdiff1d(np.arange(len(self.vectors)), held.rows)
+        rest, vectors = self._shrink(alpha), self.vectors[inside]
+        between = product(held.vectors * (rest if self.complete else rest - 1), vectors.T)
+        own = product(held.vectors * (rest if self.complete else rest - 1), held.vectors.T)
+        if not self.complete:
+            between -= product(self.unit[held.rows], self.unit[inside].T)
+            own += np.eye(len(own)) - product(self.unit[held.rows], self.unit[held.rows].T)
+        residuals = self.residuals(alpha)
+        right = np.hstack([between, residuals[held.rows]])
+        solved = _solve(np.tril(own), right)
+        diagonal = self._diagonal(alpha)[inside, 0]
+        diagonal = diagonal - np.einsum("ij,ij->j", between, solved[:, : len(inside)])
+        residuals = residuals[inside] - product(between.T, solved[:, len(inside) :])
+        return inside, self._left_out(alpha, inside, diagonal[:, None], residuals)
 
     @property
     def _squares(self) -> Array:

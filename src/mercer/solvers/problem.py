@@ -28,6 +28,7 @@ class RidgeProblem:
     """min over f, b of sum_i w_i (y_i - f(x_i) - b)**2 + alpha ||f||**2, one for each output.
 
     targets: (n, outputs). alpha: one for each output. weight: positive, or None for ones.
+    copies: how many samples each point stands for; None: as many as its weight says.
     With roots s_i = sqrt(w_i) all solvers work on the symmetric system
     (S K S + alpha I) c = S (y - b), whose solution gives the coefficients S c of f.
     """
@@ -36,6 +37,14 @@ class RidgeProblem:
     alpha: Array
     weight: Array | None = None
     intercept: bool = False
+    copies: Array | None = None
+
+    @property
+    def left_out(self) -> Array:
+        """The share of each point that leaving out one sample takes off it, as a column."""
+        copies = self.weight if self.copies is None else self.copies
+        n = len(self.targets)
+        return np.ones((n, 1)) if copies is None else 1 / np.maximum(copies, 1.0)[:, None]
 
     @property
     def roots(self) -> Array:

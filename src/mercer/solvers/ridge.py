@@ -121,9 +121,9 @@ class Cholesky:
         solved: list[Array],
         diagonals: list[Array],
     ) -> Array:
-        """Return y_i - f_i of the models without point i, or without one unit of its weight."""
+        """Return y_i - f_i of the models without sample i: the point, or one of its copies."""
         errors = np.empty_like(c)
-        weight = problem.roots**2
+        share = problem.left_out
         for (alpha, columns), found, diagonal in zip(
             problem.groups(), solved, diagonals, strict=True
         ):
@@ -131,11 +131,10 @@ class Cholesky:
             inverse = diagonal[:, None]
             if problem.intercept:
                 inverse = inverse - found[:, -1:] ** 2 / ones[own]
-            share = np.minimum(weight, 1.0)  # 1 - h_i share / w_i, over alpha
-            rest = (1 - share / weight) + alpha * inverse * share / weight
+            rest = (1 - share) + alpha * inverse * share  # 1 - h_i share
             with np.errstate(invalid="ignore"):
                 units = alpha * c[:, own] / (problem.roots * rest)
-            errors[:, own] = np.where(weight > 1, units, c[:, own] / (problem.roots * inverse))
+            errors[:, own] = np.where(share < 1, units, c[:, own] / (problem.roots * inverse))
         return errors
 
 
