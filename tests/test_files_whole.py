@@ -150,6 +150,8 @@ def test_class_numbers_are_in_range(tmp_path):
         codes = tensors["state._codes"].copy()
         codes[3] = wrong
         refused(path, manifest, tensors | {"state._codes": codes}, "_codes of KernelNeigh")
+    unsigned = tensors["state._codes"].astype(np.uint64)  # with signed numbers they become floats
+    refused(path, manifest, tensors | {"state._codes": unsigned}, "_codes of KernelNeighbors")
 
 
 def test_labels_are_distinct_classes(tmp_path):

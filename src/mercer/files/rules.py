@@ -182,7 +182,9 @@ def whole(*shape: Size, below: Size | None = None) -> Rule:
 
     def holds(value: Any, context: Context) -> bool:
         plain = isinstance(value, np.ndarray) and value.dtype.kind in "iu"
-        if not plain or not context.has_shape(value.shape, shape) or bool((value < 0).any()):
+        if not plain or not np.can_cast(value.dtype, np.int64):  # sums with others are whole too
+            return False
+        if not context.has_shape(value.shape, shape) or bool((value < 0).any()):
             return False
         most = context.sizes[below] if isinstance(below, str) else below
         return most is None or bool((value < most).all())
