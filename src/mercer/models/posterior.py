@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 
 from ..checks import Array, InputError, sentence
 from ..grams import Prepared
+from ..grams.blas import solve_lower
 from ..inputs import Input
 from ..monitor import Monitor
 from ..solvers import ConjugateGradients, RidgeProblem, Solution, TileCholesky
+from ..solvers.cholesky import dense_bands
 from ..solvers.nystrom import DIRECT
 from ..solvers.ridge import shifted_bands
 from .ridge_fit import CHOLESKY_ROWS
@@ -62,21 +63,23 @@ class Posterior:
             bands, lower = prepared.map_bands(points), None
         else:
             bands = prepared.gram(points, dtype=np.float64).bands()
-            lower = cholesky(prepared.gram(dtype=np.float64, store=False).dense(), lower=True)
+            K = prepared.gram(dtype=np.float64, store=False).dense()
+            lower = TileCholesky(dense_bands(K), np.float64, Monitor()).dense()
             variance += prepared.kernel.diag(points)[:, None]
         factors = [
-            cho_factor(self.moments + alpha * np.eye(len(self.moments))) for alpha in self.alphas
+            TileCholesky(dense_bands(self.moments, float(alpha)), np.float64, Monitor())
+            for alpha in self.alphas
         ]
         for rows, band in bands:
             raw = np.asarray(band.toarray() if hasattr(band, "toarray") else band).T
             centred = raw - self.shift[:, None]
             if lower is not None:
-                z = solve_triangular(lower, raw, lower=True)
-                centred = solve_triangular(lower, centred, lower=True)
+                z = solve_lower(lower, raw)
+                centred = solve_lower(lower, centred)
                 variance[rows] -= (z**2).sum(axis=0)[:, None]
             centred = centred - self.mean[:, None]
             for column, (alpha, factor) in enumerate(zip(self.alphas, factors, strict=True)):
-                spread = (centred * cho_solve(factor, centred)).sum(axis=0)
+                spread = (centred * factor.solve(centred)).sum(axis=0)
                 variance[rows, column] += alpha * (
                     spread + self.intercept / max(self.total, 1e-300)
                 )

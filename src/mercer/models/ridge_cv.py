@@ -157,7 +157,7 @@ class RidgeSearch(RidgeEstimator):
             some = kernels[first : first + together]
             for kernel, K in zip(some, _dense(some, points, problem.weight, monitor), strict=True):
                 monitor.poll()
-                yield kernel, RidgePath.of_gram(K, problem, least)
+                yield kernel, RidgePath.of_gram(K, problem, least, monitor)
 
     def _in_features(
         self, kernel: Kernel, points: Input, problem: RidgeProblem, monitor: Monitor
