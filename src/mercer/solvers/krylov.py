@@ -268,7 +268,10 @@ def _triangular(W: Array) -> tuple[Array, Array]:
 
 
 def _left_singular(R: Array) -> tuple[Array, Array]:
-    """Return the left singular vectors of a square matrix, and its singular values, falling."""
+    """Return the left singular vectors of a square matrix, and its singular values, falling.
+
+    Vectors of values that are nothing but rounding need not be orthogonal.
+    """
     k = len(R)
     if k <= SMALL:
         left, sizes, _ = svd(R, check_finite=False)
