@@ -5,6 +5,7 @@ import pytest
 import scipy.linalg
 
 from mercer.checks import InputError
+from mercer.grams import divide as division
 from mercer.grams import eigen, tridiagonal
 from mercer.grams.divide import divide
 from mercer.grams.secular import Secular
@@ -16,9 +17,10 @@ RANDOM = np.random.default_rng(0)
 
 @pytest.fixture(autouse=True)
 def always_ours(monkeypatch):
-    """Small matrices too, and none of them by inverse iteration."""
+    """Small matrices too, none of them by inverse iteration, and several unions of halves."""
     monkeypatch.setattr(eigen, "SMALL", 0)
     monkeypatch.setattr(eigen, "FEW", 0)
+    monkeypatch.setattr(division, "LEAF", 20)
 
 
 def with_values(values):
@@ -46,8 +48,8 @@ MATRICES = {
     "one": np.array([[3.0]]),
     "two": symmetric(2),
     "three": symmetric(3),
-    "leaf": symmetric(64),
-    "leaf and one": symmetric(65),
+    "leaf": symmetric(20),
+    "leaf and one": symmetric(21),
     "random": symmetric(N),
     "several levels": symmetric(300),
     "graded": with_values(10.0 ** -np.linspace(0, 30, N)),

@@ -9,7 +9,7 @@ from scipy.linalg.lapack import dpstrf
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import KernelPCA, KernelRidgeCV, monitor
-from mercer.grams import eigen, prepare
+from mercer.grams import divide, eigen, prepare
 from mercer.kernels import Gaussian, Precomputed
 from mercer.kernels.dense import eigh_of_each
 from mercer.monitor import Monitor, Stopped
@@ -37,6 +37,7 @@ def all_in_parts(monkeypatch):
     monkeypatch.setattr(eigen, "SMALL", 0)
     monkeypatch.setattr(eigen, "FEW", 0)
     monkeypatch.setattr(krylov, "SMALL", 0)
+    monkeypatch.setattr(divide, "LEAF", 20)
     for room in (cholesky, centred, path):
         monkeypatch.setattr(room, "TILE", 32)
 
@@ -252,7 +253,7 @@ def test_singular_vectors_of_large_matrices(monkeypatch):
 # --- kernels -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("small", [0, 700])
+@pytest.mark.parametrize("small", [0, 1000])
 def test_matrices_of_one_size(small, monkeypatch):
     monkeypatch.setattr("mercer.kernels.dense.SMALL", small)
     A = random.normal(size=(3, 20, 20))

@@ -52,19 +52,16 @@ def half_square(A: Array) -> Array:
     """Return A A' on and below the diagonal, zeros above it."""
     if 0 in A.shape:
         return A @ A.T
-    if A.size * len(A) > 2 * WORK:
-        return _half_square_in_parts(A)
     syrk = blas.ssyrk if A.dtype == np.float32 else blas.dsyrk
     a, turned = _as_columns(A)
-    return np.asarray(syrk(1.0, a, trans=turned, lower=1))
-
-
-def _half_square_in_parts(A: Array) -> Array:
+    step = max(16, int(2 * WORK / len(A) ** 2))
+    if A.shape[1] <= step:
+        return np.asarray(syrk(1.0, a, trans=turned, lower=1))
     out = np.zeros((len(A), len(A)), dtype=A.dtype, order="F")
-    for start in range(0, len(A), COLUMNS):
-        columns = slice(start, start + COLUMNS)
-        out[start:, columns] = product(A[start:], A[columns].T)
-        out[columns, columns] = np.tril(out[columns, columns])
+    for start in range(0, A.shape[1], step):
+        part = slice(start, start + step)
+        some = a[part] if turned else a[:, part]
+        syrk(1.0, some, 1.0, out, trans=turned, lower=1, overwrite_c=1)
     return out
 
 

@@ -7,14 +7,14 @@ Eisenstat, "A divide-and-conquer algorithm for the symmetric tridiagonal eigenpr
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import eigh_tridiagonal
+import scipy.linalg
 
 from ..checks import Array
 from ..monitor import Monitor
 from .blas import product
 from .secular import Secular
 
-LEAF = 64  # rows up to which LAPACK's QR iteration solves the problem
+LEAF = 300  # rows up to which LAPACK solves the problem, as one of a dense matrix
 PRODUCT = 1e9  # numbers to multiply and add in one product, some 50 ms
 EPS = float(np.finfo(np.float64).eps)
 
@@ -23,7 +23,8 @@ def divide(diagonal: Array, beside: Array, count: int, monitor: Monitor) -> tupl
     """Return all eigenvalues, ascending, and the vectors of the `count` largest of them."""
     n = len(diagonal)
     if n <= LEAF:
-        values, vectors = eigh_tridiagonal(diagonal, beside, lapack_driver="stev")
+        whole = np.diag(diagonal) + np.diag(beside, -1)  # of the other half nothing is read
+        values, vectors = scipy.linalg.eigh(whole, driver="evd", check_finite=False)
         return values, np.asfortranarray(vectors[:, n - count :])
     cut = n // 2
     rho, sign = abs(beside[cut - 1]), 1.0 if beside[cut - 1] >= 0 else -1.0

@@ -92,7 +92,7 @@ def _pivot_panel(left: Array, least: float) -> tuple[Array, Array]:
         if not remaining[pivot] > max(least, 0.0):
             break
         root = float(np.sqrt(remaining[pivot]))
-        column = left[:, pivot] - part[:, :i] @ part[pivot, :i]
+        column = left[:, pivot] - product(part[:, :i], part[pivot, :i, None])[:, 0]
         part[:, i] = column / root
         part[pivot, i] = root
         part[chosen, i] = 0.0
