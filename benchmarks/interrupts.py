@@ -248,7 +248,6 @@ class Worker:
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        self.heard()
 
     def heard(self) -> tuple[str, float]:
         assert self.process.stdout is not None
@@ -290,12 +289,16 @@ class Worker:
 
 
 def measure(name: str, trials: int, size: float) -> list[float]:
-    """Interrupt one case many times, and print what that showed."""
+    """Interrupt one case many times, and print what that showed; a case that fails never stops."""
     worker = Worker(name, size)
     try:
+        worker.heard()
         worker.seconds()  # memory is touched, libraries are loaded
         whole = worker.seconds()
         delays = [worker.delay(RANDOM.uniform(0.0, 0.95 * whole)) for _ in range(trials)]
+    except RuntimeError as error:
+        print(f"{name:32s} failed: {error}", flush=True)
+        return [float("inf")]
     finally:
         worker.end()
     print(f"{name:32s} {whole:7.2f} s   {shown(delays)}", flush=True)
