@@ -253,7 +253,7 @@ def test_singular_vectors_of_large_matrices(monkeypatch):
 # --- kernels -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("small", [0, 1000])
+@pytest.mark.parametrize("small", [0, 800])
 def test_matrices_of_one_size(small, monkeypatch):
     monkeypatch.setattr("mercer.kernels.dense.SMALL", small)
     A = random.normal(size=(3, 20, 20))

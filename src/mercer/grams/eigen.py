@@ -11,7 +11,7 @@ from .blas import product
 from .divide import divide
 from .tridiagonal import Tridiagonal
 
-SMALL = 1000  # rows up to which one call of LAPACK takes less than some 150 ms
+SMALL = 800  # rows up to which one call of LAPACK takes less than some 100 ms
 ORTHOGONAL = 1e-13  # what inner products of few vectors may be off by
 FEW = 200_000  # numbers in the vectors of three diagonals up to which that is so
 
@@ -21,7 +21,7 @@ def eigh(
 ) -> tuple[Array, Array]:
     """Return eigenvalues of a symmetric matrix, ascending, and their vectors as columns.
 
-    In double precision. Up to 1,000 rows LAPACK does it; above that the matrix is reduced to three
+    In double precision. Up to 800 rows LAPACK does it; above that the matrix is reduced to three
     diagonals in panels and those are solved by divide and conquer, each step short, so that the
     monitor and Ctrl-C end it at once.
     count: only so many, the largest ones. overwrite: whether A may be used as room to work in.

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..checks import Array
 
-SMALL = 1000  # rows up to which NumPy's eigh takes less than some 150 ms
+SMALL = 800  # rows up to which NumPy's eigh takes less than some 100 ms
 
 
 def eigh(matrix: Array) -> tuple[Array, Array]:
