@@ -200,7 +200,7 @@ CASES: dict[str, tuple[int, Case]] = {
     "graphs": (300, lambda n: (lambda X: lambda: RandomWalk(0.01)(X, X))(graphs(n))),
     "graphs, large": (
         2,
-        lambda n: (lambda X: lambda: RandomWalk(1e-6)(X, X))(graphs(n, 2000)),
+        lambda n: (lambda X: lambda: RandomWalk(1e-6)(X, X))(graphs(n, 1200)),
     ),
     "Gram on the fly": (
         40000,
