@@ -19,7 +19,7 @@ PURELIB := import sysconfig; print(sysconfig.get_path("purelib"))
 
 BENCHMARKS := $(sort $(wildcard benchmarks/bench_*.py))
 
-.PHONY: help setup demo test fits fuzz-files lint types bench harden docs native clean
+.PHONY: help setup demo test fits fuzz-files lint types bench interrupts harden docs native clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -53,6 +53,9 @@ bench: $(READY) ## run every benchmark
 	  echo "$$script"; $(BIN)/python $$script; \
 	done
 	$(if $(BENCHMARKS),,@echo "No benchmarks yet: they will be benchmarks/bench_*.py.")
+
+interrupts: $(READY) ## how long Ctrl-C takes in every estimator (a quiet machine; ARGS="SVC --trials 20")
+	$(BIN)/python benchmarks/interrupts.py $(ARGS)
 
 # The tests of the core on a core built with sanitizers (Linux, g++). It goes into a second
 # environment that borrows the packages of the first, so that child processes of the tests get

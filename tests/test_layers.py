@@ -58,8 +58,13 @@ OUTSIDE = {
 }
 
 # kernel(X, Y) takes the fast path that `grams` registers, and loads that room by name to do so.
+# Kernels that decompose a large matrix borrow what can be stopped from the same room.
 # mercer.features names an estimator that lives in `models`, and loads it when it is asked for.
-BY_NAME = {("kernels/base.py", "grams"), ("features/__init__.py", "models")}
+BY_NAME = {
+    ("kernels/base.py", "grams"),
+    ("kernels/dense.py", "grams"),
+    ("features/__init__.py", "models"),
+}
 
 
 def room_of(file):

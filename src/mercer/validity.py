@@ -11,6 +11,8 @@ import scipy.linalg
 from . import checks
 from .checks import Array, InputError, sentence
 from .grams import Gram, gram
+from .grams.blas import product
+from .grams.eigen import eigh
 from .kernels import Kernel, to_kernel
 
 EXACT = 2000  # points up to which all eigenvalues are computed
@@ -165,7 +167,7 @@ class _Spectrum:
 
 
 def _eigen(K: Array) -> _Spectrum:
-    values, vectors = scipy.linalg.eigh((K + K.T) / 2)
+    values, vectors = eigh((K + K.T) / 2)
     ones = np.ones(len(values))
     return _Spectrum(float(values[0]), float(values[-1]), vectors[:, 0], values, ones, values)
 
@@ -274,7 +276,7 @@ def repair(K: Any, method: str = "clip") -> Repair:
     how = checks.one_of("repair", "method", method, ("clip", "flip", "shift", "nearest"))
     given = checks.square_matrix("repair", K).astype(np.float64)
     symmetric = (given + given.T) / 2
-    values, vectors = scipy.linalg.eigh(symmetric)
+    values, vectors = eigh(symmetric)
     low = float(values[0]) if len(values) else 0.0
     if low >= 0:
         fixed = symmetric
@@ -292,7 +294,7 @@ def repair(K: Any, method: str = "clip") -> Repair:
 
 
 def _compose(values: Array, vectors: Array) -> Array:
-    matrix: Array = (vectors * values) @ vectors.T
+    matrix = product(vectors * values, vectors.T)
     return np.asarray((matrix + matrix.T) / 2)
 
 
@@ -319,7 +321,7 @@ def _nearest(K: Array, steps: int = 1000, tol: float = 1e-10) -> Array:
     positive = K
     for _ in range(steps):
         moved = current - correction
-        values, vectors = scipy.linalg.eigh(moved)
+        values, vectors = eigh(moved)
         positive = _compose(np.maximum(values, 0.0), vectors)
         correction = positive - moved
         current = positive.copy()

@@ -2,6 +2,8 @@
 
 NumPy and SciPy each bring a BLAS of their own, whose idle threads go on spinning for a while; to
 alternate between the two makes them fight for the processors, at tens of milliseconds a call.
+
+Python acts on Ctrl-C between calls only. So no call is long: large products are taken in parts.
 """
 
 from __future__ import annotations
@@ -13,10 +15,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy.linalg import blas
+from scipy.linalg import blas, solve_triangular
 from threadpoolctl import ThreadpoolController
 
 from ..checks import Array
+
+WORK = 1e9  # multiplications in one call of BLAS: some 50 ms on one processor
+COLUMNS = 512  # of a product that is taken in parts: enough for the speed of a large one
 
 _lock = threading.Lock()
 _limits: list[int] = []  # those of all computations under way
@@ -57,9 +62,29 @@ def product(A: Array, B: Array) -> Array:
     """Return A B, of matrices of one precision."""
     if 0 in A.shape or 0 in B.shape:
         return A @ B
+    if A.size * B.shape[1] > WORK:
+        return _product_in_parts(A, B)
     gemm = blas.sgemm if A.dtype == np.float32 else blas.dgemm
     (a, turned_a), (b, turned_b) = _as_columns(A), _as_columns(B)
     return np.asarray(gemm(1.0, a, b, trans_a=turned_a, trans_b=turned_b))
+
+
+def _product_in_parts(A: Array, B: Array) -> Array:
+    """Return A B from parts of A that lie together in memory, and some columns of B at a time."""
+    out = np.empty((len(A), B.shape[1]), dtype=A.dtype, order="F")
+    gemm = blas.sgemm if A.dtype == np.float32 else blas.dgemm
+    a, by_rows = _as_columns(A)
+    step = max(64, int(WORK / (len(a) * min(B.shape[1], COLUMNS))))
+    for first in range(0, B.shape[1], COLUMNS):
+        columns = slice(first, first + COLUMNS)
+        b, c = np.asfortranarray(B[:, columns]), out[:, columns]
+        for start in range(0, a.shape[1], step):
+            part = slice(start, start + step)
+            if by_rows:
+                c[part] = gemm(1.0, a[:, part], b, trans_a=1)
+            else:
+                gemm(1.0, a[:, part], b[part], float(start > 0), c, overwrite_c=1)
+    return out
 
 
 def half_square(A: Array) -> Array:
@@ -68,7 +93,32 @@ def half_square(A: Array) -> Array:
         return A @ A.T
     syrk = blas.ssyrk if A.dtype == np.float32 else blas.dsyrk
     a, turned = _as_columns(A)
-    return np.asarray(syrk(1.0, a, trans=turned, lower=1))
+    step = max(16, int(2 * WORK / len(A) ** 2))
+    if A.shape[1] <= step:
+        return np.asarray(syrk(1.0, a, trans=turned, lower=1))
+    out = np.zeros((len(A), len(A)), dtype=A.dtype, order="F")
+    for start in range(0, A.shape[1], step):
+        part = slice(start, start + step)
+        some = a[part] if turned else a[:, part]
+        syrk(1.0, some, 1.0, out, trans=turned, lower=1, overwrite_c=1)
+    return out
+
+
+def solve_lower(L: Array, B: Array, transposed: bool = False) -> Array:
+    """Return L**-1 B, or L'**-1 B, of a lower triangular L."""
+    step = max(16, int(2 * WORK / max(L.size, 1)))
+    if B.ndim == 1 or B.shape[1] <= step:
+        return np.asarray(_solve_lower(L, B, transposed))
+    out = np.empty(B.shape, dtype=np.result_type(L, B), order="F")
+    for start in range(0, B.shape[1], step):
+        columns = slice(start, start + step)
+        out[:, columns] = _solve_lower(L, B[:, columns], transposed)
+    return out
+
+
+def _solve_lower(L: Array, B: Array, transposed: bool) -> Array:
+    found: Array = solve_triangular(L, B, lower=True, trans=int(transposed), check_finite=False)
+    return found
 
 
 def mirror(half: Array) -> Array:

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from ..checks import Array
-from .blas import product
+from .blas import product, solve_lower
 from .kinds import Gram
 
 AT_ONCE = 256  # pivots that are proposed together
@@ -75,9 +74,7 @@ def partial_cholesky(
             remaining[proposed] = np.minimum(remaining[proposed], own)
         lower = lower[: len(accepted), : len(accepted)]
         new = T[filled : filled + len(accepted)]
-        new[:] = solve_triangular(
-            lower.astype(kind), found[accepted], lower=True, check_finite=False
-        )
+        new[:] = solve_lower(lower.astype(kind), found[accepted])
         remaining -= np.einsum("ij,ij->j", new, new, dtype=np.float64)
         np.maximum(remaining, 0.0, out=remaining)
         remaining[proposed[accepted]] = 0.0

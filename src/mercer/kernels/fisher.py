@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from .. import checks
 from ..checks import Array, InputError, InputTypeError, sentence
 from ..inputs import ROWS, SEQUENCES, VECTOR_SETS, Input, Matrix, RowBlocks
 from . import fisher_mixture
 from .base import Basis, Kernel
+from .dense import eigh, product
 from .fisher_arrays import WHO, nested, numbers
 from .fisher_markov import Chain, symbol_names
 from .fisher_mixture import Mixture
@@ -121,7 +121,7 @@ class Fisher(Kernel):
         total, start = np.zeros((width, width)), 0
         for block in points.blocks() if isinstance(points, RowBlocks) else [points]:
             rows = self.source.scores(block)
-            total += rows.T @ (rows * share[start : start + len(rows), None])
+            total += product(rows.T, rows * share[start : start + len(rows), None])
             start += len(rows)
         return self.replace(information=(total + total.T) / (2.0 * (share.sum() or 1.0)))
 
@@ -132,7 +132,7 @@ def _inverse_root(matrix: Array) -> Array:
     It is the one root that does not depend on the signs of eigenvectors, so that features are the
     same wherever they are computed.
     """
-    values, vectors = scipy.linalg.eigh(matrix)
+    values, vectors = eigh(matrix)
     least = NOTHING * max(float(values[-1]), 0.0)
     asymmetric = np.abs(matrix - matrix.T).max() > NOTHING * np.abs(matrix).max()
     if asymmetric or values[0] < -least:
@@ -140,7 +140,7 @@ def _inverse_root(matrix: Array) -> Array:
         raise InputError(sentence(WHO, must, "another matrix"))
     kept = values > least
     chosen = vectors[:, kept]
-    return np.asarray((chosen / np.sqrt(values[kept])) @ chosen.T)
+    return product(chosen / np.sqrt(values[kept]), chosen.T)
 
 
 def _read(model: Any, symbols: tuple[Any, ...] | None) -> Mixture | Chain:

@@ -16,6 +16,7 @@ from .. import _native, checks
 from ..checks import Array, KernelError, sentence
 from ..inputs import GRAPHS, Graph
 from .base import Kernel
+from .dense import eigh_of_each
 from .graph_arrays import GraphArrays, flatten, labels_of, neighbours_of
 from .graph_nodes import (
     ComparesNodes,
@@ -223,7 +224,7 @@ def _spectra(
         members = np.flatnonzero(uniform & (sizes == size))
         step = max(1, _BATCH // size**3)
         for batch in (members[k : k + step] for k in range(0, len(members), step)):
-            values, vectors = np.linalg.eigh(_matrices(arrays, weights, batch, size))
+            values, vectors = eigh_of_each(_matrices(arrays, weights, batch, size))
             radii[batch] = np.abs(values).max(axis=1)
             found.append(_merged(batch, values, np.square(vectors.sum(axis=1)), radii[batch]))
     owners, values, shares = (np.concatenate(parts) for parts in zip(*found, strict=True))

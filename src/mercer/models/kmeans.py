@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -15,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import checks
 from ..checks import Array, InputError, KernelError, MemoryLimitError, bytes_text, sentence
 from ..grams import Gram, Prepared, limit_in_bytes, limited_threads, partial_cholesky, prepare
+from ..grams.blas import product, solve_lower
 from ..grams.pivots import AT_ONCE
 from ..kernels import Precomputed
 from ..monitor import Monitor, Stopped, to_stderr, warn
@@ -161,7 +161,7 @@ class ClusterSearch:
         means = np.zeros((self.n, settings.n_clusters))
         means[np.arange(self.n), found.labels] = self.weight / found.totals[found.labels]
         upper = T[:, factor.pivots]
-        coefficients = solve_triangular(upper, T @ means, check_finite=False)
+        coefficients = solve_lower(upper.T, product(T, means), transposed=True)
         lost = float(self.weight @ factor.remaining)
         count = len(factor.pivots)
         plan = f"low rank, {count} columns: K does not fit {bytes_text(self.limit)}"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.linalg import LinAlgError
 
 from ..checks import Array, InputError, sentence
 from ..grams import Prepared
+from ..grams.blas import solve_lower
 from ..inputs import Input
 from ..monitor import Monitor
 from ..solvers import (
@@ -18,6 +19,7 @@ from ..solvers import (
     Solution,
     TileCholesky,
 )
+from ..solvers.cholesky import dense_bands
 from ..solvers.nystrom import DIRECT
 from ..solvers.ridge import shifted_bands
 from .ridge_fit import CHOLESKY_ROWS
@@ -186,9 +188,13 @@ class Posterior:
         else:
             bands = prepared.gram(points, dtype=np.float64).bands()
             K = prepared.gram(dtype=np.float64, store=False).dense()
-            lower = cholesky(K.T, lower=True, overwrite_a=True)  # in its place, as LAPACK has it
+            lower = TileCholesky(dense_bands(K), np.float64, Monitor()).dense()
             rest += prepared.diag(points)[:, None]
-        factors = [self._factor(float(alpha)) for alpha in self.alphas]
+        moments = np.asarray(self.moments)
+        factors = [
+            TileCholesky(dense_bands(moments, float(alpha)), np.float64, Monitor())
+            for alpha in self.alphas
+        ]
         for rows, band in bands:
             for first in range(0, rows.stop - rows.start, AT_ONCE):
                 few = slice(rows.start + first, min(rows.start + first + AT_ONCE, rows.stop))
@@ -196,20 +202,13 @@ class Posterior:
                 raw = np.asarray(part.toarray() if hasattr(part, "toarray") else part).T
                 centred = raw - self.shift[:, None]
                 if lower is not None:
-                    z = solve_triangular(lower, raw, lower=True)
-                    centred = solve_triangular(lower, centred, lower=True, overwrite_b=True)
+                    z = solve_lower(lower, raw)
+                    centred = solve_lower(lower, centred)
                     rest[few] -= (z**2).sum(axis=0)[:, None]
                 centred -= self.mean[:, None]
                 for column, factor in enumerate(factors):
-                    spread[few, column] += (centred * cho_solve(factor, centred)).sum(axis=0)
+                    spread[few, column] += (centred * factor.solve(centred)).sum(axis=0)
         return spread, np.maximum(rest, 0.0)
-
-    def _factor(self, alpha: float) -> tuple[Array, bool]:
-        """Return the factor of H + alpha I."""
-        shifted = np.array(self.moments, order="F")
-        shifted[np.diag_indices(len(shifted))] += alpha
-        found: tuple[Array, bool] = cho_factor(shifted, overwrite_a=True)
-        return found
 
     def _in_points(self, points: Input, prepared: Prepared, settings: Settings) -> Array:
         """Return v(x) for each alpha."""

@@ -193,7 +193,7 @@ def _of_gram(
     for problem in problems:
         monitor.poll()
         own = K if problem is problems[-1] else K.copy()
-        yield RidgePath.of_gram(own, problem, least)
+        yield RidgePath.of_gram(own, problem, least, monitor)
 
 
 def _dense(

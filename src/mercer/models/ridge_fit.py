@@ -11,6 +11,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ..checks import Array, InputError, KernelError, MemoryLimitError, bytes_text, sentence
 from ..grams import Gram, Prepared
+from ..grams.eigen import extreme_eigenvalues
 from ..inputs import RowBlocks
 from ..monitor import Monitor, Stopped
 from ..solvers import (
@@ -276,7 +277,7 @@ class RidgeFit(Spaces):
     def _extremes(self, K: Gram, roots: Array) -> Array:
         """Return the smallest and the largest eigenvalue of S K S, roughly where K is large."""
         if self.n <= 2000:
-            return np.linalg.eigvalsh(K.dense() * roots * roots[:, None])[[0, -1]]
+            return np.array(extreme_eigenvalues(K.dense() * roots * roots[:, None]))
         shape = (self.n, self.n)
         operator = LinearOperator(shape, lambda v: roots * (K @ (roots * v.ravel())))
         found = []

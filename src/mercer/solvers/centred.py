@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, eigh, eigvalsh
 
 from ..checks import Array
 from ..grams import Gram, Multiply
 from ..grams.blas import product
+from ..grams.eigen import eigh
 from ..monitor import Monitor, Stopped
+from .cholesky import TILE, negative_eigenvalue
 
 
 @dataclass(frozen=True)
@@ -74,11 +76,18 @@ class Centred:
 
     def dense(self) -> Array:
         """Return A as an array of its own."""
-        A = self.K.dense().astype(np.float64, copy=False)
-        A *= self.roots[:, None]
-        A *= self.roots
-        for turned in (A, A.T):
-            turned -= np.outer(self.roots, self.roots @ turned / (self.roots @ self.roots))
+        A, unit = (
+            self.K.dense().astype(np.float64, copy=False),
+            self.roots / np.sqrt(self.roots @ self.roots),
+        )
+        sums = np.zeros(len(A))
+        for rows in _bands(A):
+            A[rows] *= self.roots[rows, None]
+            A[rows] *= self.roots
+            A[rows] -= np.outer(A[rows] @ unit, unit)
+            sums += unit[rows] @ A[rows]
+        for rows in _bands(A):
+            A[rows] -= np.outer(unit[rows], sums)
         return A
 
 
@@ -133,7 +142,7 @@ def measured(
     values = np.einsum("ij,ij->j", U, applied)
     if turn:
         small = product(U.T, applied)
-        values, E = eigh((small + small.T) / 2, check_finite=False)
+        values, E = eigh((small + small.T) / 2, A.K.monitor)
         values, E = values[::-1], E[:, ::-1]
         U, applied, products = product(U, E), product(applied, E), product(products, E)
     else:
@@ -159,7 +168,7 @@ def measured(
 
 @dataclass(frozen=True)
 class DenseEigen:
-    """All of A in double precision, and LAPACK's eigenvectors of it."""
+    """All of A in double precision, and the eigenvectors of it."""
 
     @staticmethod
     def bytes(n: int, count: int) -> int:
@@ -172,34 +181,23 @@ class DenseEigen:
         try:
             A = operator.dense()
             monitor.poll()
-            lowest = _lowest(A)
+            lowest = negative_eigenvalue(A, 1e-7 * float(np.abs(np.diagonal(A)).sum()), monitor)
             # The roots are an eigenvector of value 0, not to be mixed with others of that value.
             shift = np.abs(np.diagonal(A)).mean() / (roots @ roots)
-            A -= np.outer(roots, roots * shift)
-            U = largest(A, count)[1]
+            for rows in _bands(A):
+                A[rows] -= np.outer(roots[rows], roots * shift)
+            U = largest(A, count, monitor, overwrite=True)[1]
             return measured(operator, U, lowest, "exact", 0, turn=False)
         except Stopped as stop:
             return nothing_found(n, count, stop.reason)
 
 
-def largest(A: Array, count: int) -> tuple[Array, Array]:
+def largest(A: Array, count: int, monitor: Monitor, overwrite: bool = False) -> tuple[Array, Array]:
     """Return the largest eigenvalues of a matrix, largest first, and their vectors."""
-    n = len(A)
-    wanted = [n - count, n - 1]
-    # Of the transpose, which LAPACK takes as it is.
-    values, U = eigh(A.T, subset_by_index=wanted, check_finite=False)
-    if len(values) < count:  # of many equal ones some were lost: find all, which loses none
-        values, U = eigh(A.T, driver="evd", check_finite=False)
-    return values[::-1][:count], U[:, ::-1][:, :count]
+    values, U = eigh(A, monitor, count, overwrite)
+    return values[::-1], U[:, ::-1]
 
 
-def _lowest(A: Array) -> float:
-    """Return the lowest eigenvalue where it is negative beyond rounding, else 0."""
-    allowed = 1e-7 * max(float(np.abs(np.diagonal(A)).sum()), np.finfo(np.float64).tiny)
-    shifted = A.copy()
-    shifted[np.diag_indices(len(A))] += allowed
-    try:
-        cholesky(shifted.T, overwrite_a=True, check_finite=False)
-    except LinAlgError:
-        return float(eigvalsh(A.T, subset_by_index=[0, 0], check_finite=False)[0])
-    return 0.0
+def _bands(A: Array) -> Iterator[slice]:
+    """Yield slices of rows that are worked on at once, without a second array as large as A."""
+    return (slice(start, start + TILE) for start in range(0, len(A), TILE))

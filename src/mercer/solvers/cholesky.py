@@ -10,8 +10,10 @@ from scipy.linalg import blas, lapack
 
 from ..checks import Array
 from ..grams.blas import half_square, mirror, product
+from ..grams.eigen import extreme_eigenvalues
 from ..monitor import Monitor
 
+PANEL = 64  # pivots between two updates of the rest
 TILE = 1024  # rows: large enough for BLAS, and one product of tiles takes some 30 ms
 
 
@@ -19,11 +21,30 @@ class NotPositiveDefinite(ArithmeticError):
     """A matrix has no Cholesky factor in the precision at hand."""
 
 
-def dense_bands(A: Array) -> Iterator[tuple[slice, Array]]:
-    """Yield the lower half of a dense symmetric matrix, as `TileCholesky` takes it."""
+def dense_bands(A: Array, shift: float = 0.0) -> Iterator[tuple[slice, Array]]:
+    """Yield the lower half of A + shift I, A symmetric and dense, as `TileCholesky` takes it."""
     for start in range(0, len(A), TILE):
         rows = slice(start, min(start + TILE, len(A)))
-        yield rows, A[rows, : rows.stop]
+        band = A[rows, : rows.stop]
+        if shift:
+            band = np.array(band)
+            band[np.arange(len(band)), np.arange(rows.start, rows.stop)] += shift
+        yield rows, band
+
+
+def negative_eigenvalue(A: Array, allowed: float, monitor: Monitor) -> float:
+    """Return the lowest eigenvalue of a symmetric matrix if it is below -allowed, otherwise 0.
+
+    Whether it is below, the Cholesky factor of A + allowed I tells, some ten times as quickly as
+    the eigenvalues would. A is left as it is.
+    """
+    try:
+        TileCholesky(
+            dense_bands(A, max(allowed, float(np.finfo(np.float64).tiny))), np.float64, monitor
+        )
+    except NotPositiveDefinite:
+        return min(extreme_eigenvalues(A, monitor)[0], 0.0)
+    return 0.0
 
 
 def inner_products(T: Array, monitor: Monitor) -> Array:
@@ -35,6 +56,50 @@ def inner_products(T: Array, monitor: Monitor) -> Array:
         total += half_square(part)
         monitor.poll()
     return mirror(total)
+
+
+def pivoted_cholesky(K: Array, least: float, monitor: Monitor) -> tuple[Array, Array]:
+    """Return rows that span the others up to `least`, and the lower Cholesky factor of their K.
+
+    The next row is always the one of which most is left; K is symmetric. It goes by panels, as
+    LAPACK's pstrf does, so that it can be stopped between them.
+    """
+    left, rest = np.array(K, dtype=np.float64, order="F"), np.arange(len(K))
+    pivots: list[Array] = []
+    factor = np.zeros((len(K), len(K)), order="F")
+    while len(rest):
+        chosen, part = _pivot_panel(left, least)
+        done = sum(map(len, pivots))
+        factor[rest, done : done + len(chosen)] = part
+        pivots.append(rest[chosen])
+        if len(chosen) < min(PANEL, len(rest)):
+            break
+        kept = np.delete(np.arange(len(rest)), chosen)
+        rest, left, part = rest[kept], np.asfortranarray(left[np.ix_(kept, kept)]), part[kept]
+        left -= product(part, part.T)
+        monitor.poll()
+    order = np.concatenate([np.empty(0, dtype=np.intp), *pivots])
+    return order, np.ascontiguousarray(factor[order, : len(order)])
+
+
+def _pivot_panel(left: Array, least: float) -> tuple[Array, Array]:
+    """Return the next few pivots of a matrix, and their columns of the factor."""
+    n = len(left)
+    part, remaining = np.zeros((n, min(PANEL, n)), order="F"), np.diagonal(left).copy()
+    chosen: list[int] = []
+    for i in range(part.shape[1]):
+        pivot = int(remaining.argmax())
+        if not remaining[pivot] > max(least, 0.0):
+            break
+        root = float(np.sqrt(remaining[pivot]))
+        column = left[:, pivot] - product(part[:, :i], part[pivot, :i, None])[:, 0]
+        part[:, i] = column / root
+        part[pivot, i] = root
+        part[chosen, i] = 0.0
+        remaining -= part[:, i] ** 2
+        chosen.append(pivot)
+        remaining[chosen] = -np.inf
+    return np.array(chosen, dtype=np.intp), part[:, : len(chosen)]
 
 
 class TileCholesky:

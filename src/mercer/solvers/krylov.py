@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import eigh, eigvalsh, qr, svd
+from scipy.linalg import qr, svd
 
 from ..checks import Array
 from ..grams import Gram, partial_cholesky
-from ..grams.blas import product
+from ..grams.blas import WORK, product
+from ..grams.eigen import SMALL, eigh, extreme_eigenvalues
 from ..grams.pivots import AT_ONCE
 from ..monitor import Monitor, Stopped
 from .centred import Centred, Spectrum, largest, measured, nothing_found
@@ -94,7 +95,7 @@ class Krylov:
         block = self.block(n, count)
         factor = partial_cholesky(A.K, min(_columns(count, self.room), n), random, A.roots)
         T = A.project(factor.values.T.astype(np.float64))
-        values, E = eigh(product(T.T, T), check_finite=False)
+        values, E = eigh(product(T.T, T), A.K.monitor)
         kept = values > 1e-12 * max(values.max(initial=0.0), 1e-300)
         kept[: max(len(values) - block + RANDOM, 0)] = False
         known = product(T, E[:, kept] / np.sqrt(values[kept]))
@@ -167,7 +168,11 @@ class _Basis:
         self.T[:m, old:m] = C
         self.T[old:m, :m] = C.T
         self.T[old:m, old:m] = (C[old:] + C[old:].T) / 2
-        self._solve()
+        try:
+            self._solve()
+        except Stopped:
+            self.filled = old  # as the vectors found last know it
+            raise
         drop = max(0.01 * tol, 1e-14) * max(float(self.values[0]), self.rounding)
         self.next, R = _orthonormal(W, drop)
         self.sizes = np.linalg.norm(product(R, self.turn[old:m]), axis=0)
@@ -193,7 +198,7 @@ class _Basis:
     def _solve(self) -> None:
         """Find the largest eigenvalues of T, as many as a new start keeps."""
         T = self.T[: self.filled, : self.filled]
-        self.values, self.turn = largest(T, min(self.kept, self.filled))
+        self.values, self.turn = largest(T, min(self.kept, self.filled), self.A.K.monitor)
 
     def _restart(self) -> None:
         """Make the best vectors of the space the whole of it."""
@@ -210,7 +215,7 @@ class _Basis:
     def lowest(self) -> float:
         """Return the lowest value that u' A u takes in the space."""
         T = self.T[: self.filled, : self.filled]
-        return float(eigvalsh(T, subset_by_index=[0, 0], check_finite=False)[0])
+        return extreme_eigenvalues(T)[0]
 
     def unmeasured(self, count: int, status: str, passes: int) -> Spectrum:
         """Return what was found without another product: with A u = value u, as is nearly so."""
@@ -232,11 +237,46 @@ class _Basis:
 
 def _orthonormal(W: Array, drop: float) -> tuple[Array, Array]:
     """Return an orthonormal basis of what is longer than `drop` in W, and R: W'W = R'R."""
-    values, E = eigh(product(W.T, W), check_finite=False)
+    values, E = eigh(product(W.T, W))
     if drop**2 >= SQUARED * max(float(values.max(initial=0.0)), 0.0):
         kept = values > drop**2
         basis = product(W, E[:, kept] / np.sqrt(values[kept]))
         return basis, np.sqrt(np.maximum(values, 0.0))[:, None] * E.T
-    Q, R = qr(W, mode="economic", check_finite=False)  # slower, but exact to much shorter vectors
-    left, sizes, _ = svd(R, check_finite=False)
+    Q, R = _triangular(W)  # slower, but exact to much shorter vectors
+    left, sizes = _left_singular(R)
     return product(Q, left[:, sizes > drop]), R
+
+
+def _triangular(W: Array) -> tuple[Array, Array]:
+    """Return W = Q R with orthonormal Q and upper triangular R, some columns of W at a time.
+
+    What these have along the columns before them is taken off twice, which is enough.
+    """
+    n, k = W.shape
+    step = max(16, int((WORK / 2 / n) ** 0.5))
+    Q, R = np.empty((n, k), order="F"), np.zeros((k, k))
+    for start in range(0, k, step):
+        own, before = slice(start, start + step), Q[:, :start]
+        part, inner = W[:, own], np.eye(min(step, k - start))
+        for _ in range(2 if start else 1):
+            along = product(before.T, part)
+            part, turned = qr(part - product(before, along), mode="economic", check_finite=False)
+            R[:start, own] += product(along, inner)
+            inner = product(turned, inner)
+        Q[:, own], R[own, own] = part, inner
+    return Q, R
+
+
+def _left_singular(R: Array) -> tuple[Array, Array]:
+    """Return the left singular vectors of a square matrix, and its singular values, falling.
+
+    Vectors of values that are nothing but rounding need not be orthogonal.
+    """
+    k = len(R)
+    if k <= SMALL:
+        left, sizes, _ = svd(R, check_finite=False)
+        return left, sizes
+    both = np.zeros((2 * k, 2 * k))  # its largest eigenvalues are the singular values
+    both[:k, k:], both[k:, :k] = R, R.T
+    values, vectors = eigh(both, count=k, overwrite=True)
+    return vectors[:k, ::-1] * np.sqrt(2.0), values[::-1]

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from scipy.linalg import solve_triangular
 
 from ..checks import Array
-from ..grams.blas import half_square, mirror
+from ..grams.blas import half_square, mirror, product, solve_lower
+from ..grams.eigen import eigh
 from ..monitor import Monitor
 from .cholesky import TileCholesky, dense_bands
 from .problem import RidgeProblem, Solution
@@ -165,7 +165,7 @@ class FeatureRidge:
 
     def spectrum(self) -> tuple[Array, Array]:
         """Return the eigenvalues of the moments, none negative, and their vectors."""
-        values, vectors = np.linalg.eigh(self.moments)
+        values, vectors = eigh(self.moments, self.monitor)
         return np.maximum(values, 0.0), vectors
 
 
@@ -191,15 +191,16 @@ def certify(gradient: Array, right: Array, alpha: Array, intercept: bool) -> dic
 def whiten(lower: Array, values: Array) -> Array:
     """Return L**-1 values, in the precision of the values."""
     factor = lower.astype(values.dtype, copy=False)
-    return np.asarray(solve_triangular(factor, values, lower=True, check_finite=False))
+    return solve_lower(factor, values)
 
 
 def unwhiten(lower: Array, values: Array) -> Array:
     """Return L**-T values."""
-    return np.asarray(solve_triangular(lower, values, lower=True, trans=1, check_finite=False))
+    return solve_lower(lower, values, transposed=True)
 
 
 def wide_product(band: Any, values: Array) -> Array:
     """Return band @ values in double precision."""
-    wide = band if scipy.sparse.issparse(band) else np.asarray(band, dtype=np.float64)
-    return np.asarray(wide @ values)
+    if scipy.sparse.issparse(band):
+        return np.asarray(band @ values)
+    return product(np.asarray(band, dtype=np.float64), values)

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dpstrf
 
 from ..checks import Array
 from ..grams import Gram, Normal
 from ..grams.blas import half_square
 from ..monitor import Monitor, Stopped
 from .cg import Operator, System, conjugate_gradients
-from .cholesky import NotPositiveDefinite, TileCholesky, dense_bands
+from .cholesky import NotPositiveDefinite, TileCholesky, dense_bands, pivoted_cholesky
 from .linear import FeatureRidge, certify, unwhiten, whiten
 from .problem import RidgeProblem, Solution, unsolved
 
@@ -32,8 +31,7 @@ def independent(K: Array, eps: float, monitor: Monitor) -> tuple[Array, Array]:
         lower = TileCholesky(dense_bands(K), np.float64, monitor).dense()
         if (np.diag(lower) ** 2 > least).all():
             return np.arange(len(K)), lower
-    factor, order, rank, _ = dpstrf(np.asarray(K, dtype=np.float64), tol=least, lower=1)
-    return np.asarray(order[:rank] - 1, dtype=np.intp), np.tril(factor[:rank, :rank])
+    return pivoted_cholesky(K, least, monitor)
 
 
 @dataclass(frozen=True)

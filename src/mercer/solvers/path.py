@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgWarning, eigh, lapack, solve
+from scipy.linalg import LinAlgWarning, lapack, solve
 
 from ..checks import Array
 from ..grams import partial_cholesky
 from ..grams.blas import half_square, mirror, product
+from ..grams.eigen import eigh
+from ..monitor import Monitor
+from .cholesky import TILE, NotPositiveDefinite, TileCholesky, dense_bands
 from .linear import FeatureRidge
 from .problem import RidgeProblem
 
@@ -62,28 +65,32 @@ class RidgePath:
             self.outside -= self.unit @ (self.unit.T @ targets)
 
     @classmethod
-    def of_gram(cls, K: Array, problem: RidgeProblem, least: float = 0.0) -> RidgePath:
+    def of_gram(
+        cls,
+        K: Array,
+        problem: RidgeProblem,
+        least: float = 0.0,
+        monitor: Monitor | None = None,
+    ) -> RidgePath:
         """Return the path of a dense K, which is changed; least: the smallest alpha to come."""
         roots = problem.roots
+        monitor = Monitor() if monitor is None else monitor
         if problem.weight is not None:
             K *= roots * roots[:, 0]
-        few = cls._of_low_rank(K, problem, least)
+        few = cls._of_low_rank(K, problem, least, monitor)
         if few is not None:
             return few
         if problem.intercept:
-            unit = roots / np.linalg.norm(roots)
-            sums = product(K, unit)
-            half = sums - unit * (float(unit[:, 0] @ sums[:, 0]) / 2)
-            # The constant direction has no penalty. An eigenvalue below all others sets it apart.
-            apart = max(float(np.diagonal(K).max()), 1.0)
-            K -= half @ unit.T + unit @ half.T + apart * (unit @ unit.T)
-        values, vectors = eigh(K, driver="evd", overwrite_a=True, check_finite=False)
+            _set_apart(K, roots / np.linalg.norm(roots))
+        values, vectors = eigh(K, monitor, overwrite=True)
         if problem.intercept:
             values, vectors = values[1:], vectors[:, 1:]
         return cls(values, vectors, problem, complete=True)
 
     @classmethod
-    def _of_low_rank(cls, K: Array, problem: RidgeProblem, least: float) -> RidgePath | None:
+    def _of_low_rank(
+        cls, K: Array, problem: RidgeProblem, least: float, monitor: Monitor
+    ) -> RidgePath | None:
         """Return the path where K is, next to the smallest alpha, of less than half its size.
 
         What is left out, E, changes predictions by |E| / alpha of their size; |E| is at most the
@@ -99,8 +106,8 @@ class RidgePath:
         if problem.intercept:
             unit = problem.roots / np.linalg.norm(problem.roots)
             Z -= unit @ product(unit.T, Z)
-        inner = half_square(Z.T)
-        values, turn = eigh(inner, driver="evd", overwrite_a=True, check_finite=False)
+        monitor.poll()
+        values, turn = eigh(mirror(half_square(Z.T)), monitor, overwrite=True)
         kept = values > 1e-14 * values.max(initial=0.0)
         vectors = product(Z, turn[:, kept]) / np.sqrt(values[kept])
         return cls(values[kept], vectors, problem, complete=False)
@@ -211,6 +218,16 @@ class RidgePath:
         return residuals + product(Z, inside)
 
 
+def _set_apart(K: Array, unit: Array) -> None:
+    """Take the constant direction, which has no penalty, out of K and give it the least value."""
+    sums = product(K, unit)
+    half = sums - unit * (float(unit[:, 0] @ sums[:, 0]) / 2)
+    half += unit * (max(float(np.diagonal(K).max()), 1.0) / 2)
+    for start in range(0, len(K), TILE):
+        rows = slice(start, start + TILE)
+        K[rows] -= half[rows] @ unit.T + unit[rows] @ half.T
+
+
 def _rest(half: Array) -> Array:
     """Return I - A of a matrix given on and below its diagonal."""
     np.negative(half, out=half)
@@ -222,9 +239,20 @@ def _solve(half: Array, right: Array) -> Array:
     """Return A**-1 right of a matrix given on and below its diagonal, zeros above."""
     if len(half) == 0:
         return right
+    if len(half) > TILE:
+        return _solve_in_tiles(half, right)
     _, found, failed = lapack.dposv(half, right, lower=1)
     if failed:  # not positive in floating point
         with warnings.catch_warnings():  # scores of what rounding made of it come out bad enough
             warnings.simplefilter("ignore", LinAlgWarning)
             found = solve(mirror(half), right, check_finite=False)
     return np.asarray(found)
+
+
+def _solve_in_tiles(half: Array, right: Array) -> Array:
+    """Return the same for a matrix that is so large that it must be possible to stop."""
+    try:
+        return TileCholesky(dense_bands(half), np.float64, Monitor()).solve(right)
+    except NotPositiveDefinite:
+        values, vectors = eigh(mirror(half))
+        return product(vectors, product(vectors.T, right) / values[:, None])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ..checks import Array
+from ..grams.blas import product
+from ..monitor import Monitor
 from .box_problem import BoxProblem
+from .cholesky import NotPositiveDefinite, TileCholesky, dense_bands
 from .machines import Machine
 from .rows import KernelRows
 
@@ -44,7 +46,7 @@ def leave_one_out(
         some = others[start : start + BLOCK]
         cross = _block(rows, some, margin)
         diagonal = _diagonal(rows, some)
-        explained = np.einsum("ij,ij->i", cross @ inverse, cross)
+        explained = np.einsum("ij,ij->i", product(cross, inverse), cross)
         if bordered:
             explained -= (cross @ sums - 1) ** 2 / total
         span = np.maximum(diagonal - explained, 0.0)
@@ -76,9 +78,8 @@ def _inverse(K: Array) -> tuple[Array, Array]:
     jitter = 1e-12 * max(float(np.trace(K)), 1e-300)
     for _ in range(12):
         try:
-            factor = cho_factor(K + jitter * np.eye(n), check_finite=False)
-            inverse = cho_solve(factor, np.eye(n), check_finite=False)
+            inverse = TileCholesky(dense_bands(K, jitter), np.float64, Monitor()).solve(np.eye(n))
             return inverse, inverse.sum(axis=1)
-        except LinAlgError:
+        except NotPositiveDefinite:
             jitter *= 100
     return np.zeros((n, n)), np.zeros(n)
