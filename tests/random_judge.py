@@ -211,12 +211,12 @@ class Dual:
 
     def infeasible(self, b: Array, rows: Array) -> float:
         """Return by how much b misses the bounds and the sums, against their size."""
-        bound, total = self.bound, np.abs(b).sum()
-        if total == 0:
-            return 0.0
-        beyond = (np.abs(b) - bound)[rows].max() / np.abs(b).max()
+        bound = self.bound
+        largest = max(float(bound[rows].max()), 1e-300)
+        beyond = (np.abs(b) - bound)[rows].max() / max(float(np.abs(b).max()), 1e-300)
         target = self.model.nu * bound.sum() if self.kind == "OneClassSVM" else 0.0
-        return float(max(beyond, abs(b.sum() - target) / total))
+        size = max(float(np.abs(b).sum()), largest)
+        return float(max(beyond, abs(b.sum() - target) / size))
 
     def objective(self, b: Array, rows: Array) -> float:
         """Return 1/2 b' K b plus what is linear in b."""

@@ -19,6 +19,7 @@ FIRST = 1e-2  # the first penalty, against the trace of K and the curvature at t
 LOOSE = 0.3  # relative residual of the equations of a step far from the end
 SMALL = 1e-3  # of the losses of f = 0: what is below is compared with this
 SHORTEST = 2.0**-30  # step that is tried
+FINEST = 1e-8  # share of the usual residual that steps which get nowhere are solved to
 OFFSET_STEPS = 60
 MOST = 200  # iterations of conjugate gradients in a step of Newton's method
 
@@ -136,6 +137,7 @@ class _Descent:
         """Take steps at the wanted penalty until the gap is small; return how that ended."""
         alpha, tol, moved = self.problem.alpha, self.settings.tol, True
         start = self.problem.losses(np.zeros_like(self.F))
+        best, care = math.inf, 1.0
         while True:
             gap, primal = self._measure(alpha), self.objective(alpha)
             share = gap / max(abs(primal), SMALL * abs(start), np.finfo(float).tiny)
@@ -151,7 +153,10 @@ class _Descent:
             # As accurate as the step is worth, and no more than the end asks for.
             enough = 0.5 * math.sqrt(tol / share)
             far = 0.0 if isinstance(self.problem.loss, Squared) else math.sqrt(share)
-            moved = self._step(alpha, min(LOOSE, max(far, enough)))
+            # Steps that go to and fro were not accurate enough.
+            care = care / 10 if gap > best / 2 else 1.0
+            best = min(best, gap)
+            moved = self._step(alpha, min(LOOSE, max(far, enough)) * max(care, FINEST))
 
     def _measure(self, alpha: float) -> float:
         """Return the gap; the gradient is kept for the next step."""
