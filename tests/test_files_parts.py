@@ -64,7 +64,7 @@ FUNCTIONS = {f.__name__: f for f in (halved, letter_counts, row_product, shared_
 )
 def test_functions_come_back_by_name(kernel, points, tmp_path):
     prototype(kernel, points, tmp_path, functions=FUNCTIONS)
-    with pytest.raises(FileError, match=r"functions of its kernel must be handed in; got none\. "):
+    with pytest.raises(FileError, match=r"functions of the model must be handed in; got none\. "):
         load(tmp_path / "model.mercer")
 
 

@@ -15,7 +15,7 @@ from test_neighbors import ranked, squared_distances
 
 import mercer
 from mercer import KernelNeighborsClassifier, KernelNeighborsRegressor, KernelRidge
-from mercer.checks import InputError, MemoryLimitError
+from mercer.checks import FileError, InputError, MemoryLimitError
 from mercer.inputs import RowBlocks
 from mercer.kernels import (
     Categorical,
@@ -253,10 +253,9 @@ def test_copies_and_files_predict_the_same(tmp_path):
 def test_a_file_without_its_function_of_weights_says_so(tmp_path):
     model = KernelNeighborsRegressor(3, weights=inverse_square).fit(X, TARGET)
     mercer.save(model, tmp_path / "model")
-    other = mercer.load(tmp_path / "model")
-    with pytest.raises(InputError, match="or a function of the distances; got None"):
-        other.predict(NEW)
-    other.set_params(weights=inverse_square)
+    with pytest.raises(FileError, match=r"handed in; got none\. Write load\(path, functions="):
+        mercer.load(tmp_path / "model")
+    other = mercer.load(tmp_path / "model", functions={"inverse_square": inverse_square})
     assert np.array_equal(other.predict(NEW), model.predict(NEW))
 
 

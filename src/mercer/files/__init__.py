@@ -137,7 +137,7 @@ def _check_functions(manifest: dict[str, Any], unpacking: Unpacking) -> None:
     missing = [name for name in names if name not in unpacking.functions]
     if missing:
         wanted = ", ".join(f"{name!r}: …" for name in missing)
-        must = "the functions of its kernel must be handed in"
+        must = "the functions of the model must be handed in"
         advice = f"Write load(path, functions={{{wanted}}})."
         got = ", ".join(map(str, unpacking.functions)) or "none"
         raise FileError(sentence(unpacking.who, must, got, advice))

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 
 from ..checks import Array, InputError, assume_finite, sentence
-from ..inputs import Input, Matrix
+from ..inputs import CATEGORIES, Input, Matrix
 from ..kernels.base import Kernel
 from ..kernels.transforms import Normalized
 
@@ -67,6 +67,8 @@ def magnitude(points: Input) -> float | None:
 def too_wide(kernel: Kernel, points: Input) -> bool:
     """Return whether single precision has no room for what is calculated with these points."""
     if not isinstance(points, Matrix) or points.values.dtype != np.float32:
+        return False
+    if kernel.domain == CATEGORIES:  # compared, and not calculated with
         return False
     if (magnitude(points) or 0.0) > WIDE:
         return True

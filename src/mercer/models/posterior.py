@@ -37,9 +37,9 @@ class Posterior:
 
     It is s (q + v(x)), for an observation of mean weight, whose noise is q = alpha / mean(w), with
     v(x) = k(x, x) - k_x' A**-1 k_x + (1 - 1' A**-1 k_x)**2 / 1' A**-1 1 and A = K + alpha W**-1.
-    The scale s, one for each output, is the weighted mean of e_i**2 / (q + v_i), where e_i is y_i
-    less the prediction, and v_i the variance, of the model without point i: the errors of points
-    left out are as large as the model says. With few features or centres the same in their space;
+    The scale s of each output, whose root is kept, is the weighted mean of e_i**2 / (q + v_i),
+    where e_i is y_i less the prediction, and v_i the variance, of the model without point i: the
+    errors of points left out are as large as the model says. With few features or centres the same in their space;
     with features alone, in units of the noise, so that alpha may be 0.
     What it takes is computed when first asked for, and kept.
 
@@ -75,8 +75,7 @@ class Posterior:
             must = "return_std needs K + alpha I that is positive definite"
             got = f"rounding that hides alpha = {self.alphas.min():g}"
             raise InputError(sentence(settings.who, must, got, "Raise alpha.")) from None
-        roots = np.sqrt(units[:, self.place])
-        return np.asarray(roots * np.sqrt(self._known(settings.who)))
+        return np.asarray(np.sqrt(units[:, self.place]) * self._known(settings.who))
 
     def _units(self, points: Input, prepared: Prepared, settings: Settings) -> Array:
         """Return q + v(x) for each alpha."""
@@ -129,9 +128,9 @@ class Posterior:
         left = 1 - w * g
         with np.errstate(divide="ignore", invalid="ignore"):
             variance = rest + self._noise * (1 + self._mean_weight * g / left)
-            squares = (errors[rows] / left[:, self.place]) ** 2 / variance[:, self.place]
+            ratios = errors[rows] / left[:, self.place] / np.sqrt(variance[:, self.place])
         possible = (left > 1e-10) & (variance > 0)
-        self.scale = _mean(squares, possible[:, self.place], w)
+        self.scale = _root_mean_square(ratios, possible[:, self.place], w)
 
     def _scale_of_points(
         self, prepared: Prepared, coefficients: Array, settings: Settings
@@ -144,15 +143,15 @@ class Posterior:
         rows = np.arange(n) if n <= CHOLESKY_ROWS else _some(n, settings.seed, AT_ONCE)
         w = problem.roots[rows] ** 2
         c = (coefficients / problem.roots)[rows]
-        squares, possible = np.empty_like(c), np.empty(c.shape, dtype=bool)
+        ratios, possible = np.empty_like(c), np.empty(c.shape, dtype=bool)
         for place, alpha in enumerate(self.alphas):
             B, whole = self._inverse(float(alpha), rows, prepared, problem, settings)
             with np.errstate(divide="ignore", invalid="ignore"):
-                found = c**2 / (B * (1 + alpha * B * (w / self._mean_weight - 1)))
+                found = c / np.sqrt(B * (1 + alpha * B * (w / self._mean_weight - 1)))
             own = self.place == place
-            squares[:, own] = found[:, own]
+            ratios[:, own] = found[:, own]
             possible[:, own] = whole * 1e-10 < B
-        return _mean(squares, possible, w)
+        return _root_mean_square(ratios, possible, w)
 
     def _inverse(
         self,
@@ -258,10 +257,11 @@ def _some(n: int, seed: int, most: int = SAMPLE) -> Array:
     return np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
 
 
-def _mean(squares: Array, possible: Array, weight: Array) -> Array:
-    """Return the weighted mean of each column over what is possible; NaN where nothing is."""
-    share = np.where(possible, weight, 0.0)
+def _root_mean_square(ratios: Array, possible: Array, weight: Array) -> Array:
+    """Return the weighted one of each column over what is possible; NaN where nothing is."""
+    share, ratios = np.where(possible, weight, 0.0), np.where(possible, ratios, 0.0)
     total = share.sum(axis=0)
-    found = (share * np.where(possible, squares, 0.0)).sum(axis=0)
+    largest = np.maximum(np.abs(ratios).max(axis=0, initial=0.0), np.finfo(np.float64).tiny)
+    squares = (share * (ratios / largest) ** 2).sum(axis=0)  # of numbers that can be squared
     nothing = np.full(len(total), np.nan)
-    return np.asarray(np.divide(found, total, out=nothing, where=total > 0))
+    return np.asarray(largest * np.sqrt(np.divide(squares, total, out=nothing, where=total > 0)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, eigvalsh
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,8 +17,9 @@ from ..checks import Array, InputError, sentence
 from ..grams import limited_threads
 from ..inputs import Input, Matrix
 from ..kernels import Linear
-from ..monitor import Monitor, to_stderr, warn
+from ..monitor import Monitor, Stopped, to_stderr, warn
 from ..solvers import Machine
+from ..solvers.cholesky import negative_eigenvalue
 from .base import Certificate, KernelEstimator
 from .svm_rows import SharedRows
 from .svm_shop import MachineShop, Task
@@ -116,17 +117,15 @@ class SupportVectorEstimator(KernelEstimator):
             reach = self._cost(getattr(self, "C", 1.0))
             rows = SharedRows(who, prepared, parts, self.memory_limit, tol, monitor, reach)
         if rows.dense is not None and self.kernel_.is_from_outside():
-            self._check_mercer(rows.dense)
+            with contextlib.suppress(Stopped):  # the solver then says so
+                self._check_mercer(rows.dense, monitor)
         return MachineShop(rows, tol, most, monitor)
 
-    def _check_mercer(self, K: Array) -> None:
+    def _check_mercer(self, K: Array, monitor: Monitor) -> None:
         """Warn where a matrix that was handed in has a negative eigenvalue that matters."""
         scale = float(np.abs(np.diagonal(K)).max(initial=0.0))
-        allowed = 1e-6 * max(scale, np.finfo(np.float64).tiny)
-        try:
-            cholesky(K + allowed * np.eye(len(K)), check_finite=False)
-        except LinAlgError:
-            smallest = float(eigvalsh(K, subset_by_index=[0, 0], check_finite=False)[0])
+        smallest = negative_eigenvalue(K, 1e-6 * scale, monitor)
+        if smallest < 0:
             warn(
                 f"{type(self).__name__}: the kernel matrix is not positive semi-definite, its "
                 f"smallest eigenvalue is {smallest:.3g}: the machine found need not be the best, "
