@@ -39,8 +39,8 @@ class Posterior:
     v(x) = k(x, x) - k_x' A**-1 k_x + (1 - 1' A**-1 k_x)**2 / 1' A**-1 1 and A = K + alpha W**-1.
     The scale s of each output, whose root is kept, is the weighted mean of e_i**2 / (q + v_i),
     where e_i is y_i less the prediction, and v_i the variance, of the model without point i: the
-    errors of points left out are as large as the model says. With few features or centres the same in their space;
-    with features alone, in units of the noise, so that alpha may be 0.
+    errors of points left out are as large as the model says. With few features or centres the same
+    in their space; with features alone, in units of the noise, so that alpha may be 0.
     What it takes is computed when first asked for, and kept.
 
     Bachoc, "Cross validation and maximum likelihood estimations of hyper-parameters of Gaussian
