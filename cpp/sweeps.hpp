@@ -96,13 +96,14 @@ Chosen sweep_partner(std::int64_t n, const T* row, const T* diagonal, double own
     Largest one(0.0), two(0.0);
     double_v most = splat(nothing), more = splat(nothing), here = first_places();
     const double_v kii = splat(own), start = splat(slope), least = splat(least_curvature);
+    const double_v tiny = splat(least_normal);  // a matrix of zeros has no curvature at all
     const double_v step = splat(stride);
     const auto at = [&](std::int64_t j, Largest& best, double_v& high) {
         const double_v value = load(g + j) + load(down + j);
         high = value > high ? value : high;
         const double_v gap = value - start;
         const double_v both = kii + widen(diagonal + j), scaled = least * both;
-        const double_v floor = scaled > -scaled ? scaled : -scaled;
+        const double_v floor = (scaled > -scaled ? scaled : -scaled) + tiny;
         double_v curvature = both - 2 * widen(row + j);
         curvature = curvature > floor ? curvature : floor;
         const double_v gain = gap > double_v{} ? gap * gap / curvature : double_v{};

@@ -138,7 +138,7 @@ def _is_mercer(K: Array) -> bool:
 def _worst(problem: Dual, ours: list[Array], theirs: list[Array]) -> Verdict:
     worst, said = 0.0, ""
     for b, other, rows in zip(ours, theirs, problem.groups, strict=True):
-        if problem.infeasible(other, rows) > 1e-9:
+        if problem.infeasible(other, rows, float(np.abs(other).sum())) > 1e-9:
             continue
         here, there = problem.objective(b, rows), problem.objective(other, rows)
         gap = (here - there) / max(1.0, abs(there))
@@ -209,13 +209,13 @@ class Dual:
             return b
         return b * (self.model.nu * self.bound[rows].sum() / total)
 
-    def infeasible(self, b: Array, rows: Array) -> float:
-        """Return by how much b misses the bounds and the sums, against their size."""
+    def infeasible(self, b: Array, rows: Array, size: float | None = None) -> float:
+        """Return by how much b misses the bounds and the sums, against a size or that of bounds."""
         bound = self.bound
         largest = max(float(bound[rows].max()), 1e-300)
         beyond = (np.abs(b) - bound)[rows].max() / max(float(np.abs(b).max()), 1e-300)
         target = self.model.nu * bound.sum() if self.kind == "OneClassSVM" else 0.0
-        size = max(float(np.abs(b).sum()), largest)
+        size = max(float(np.abs(b).sum()), largest) if size is None else max(size, 1e-300)
         return float(max(beyond, abs(b.sum() - target) / size))
 
     def objective(self, b: Array, rows: Array) -> float:

@@ -115,6 +115,16 @@ def test_rounding_is_told_with_what_to_do():
     assert model.certificate_.status == "rounding"
 
 
+@pytest.mark.parametrize("kind", [SVC, SVR, NuSVR])
+def test_a_matrix_of_zeros_keeps_the_sum(kind):
+    random = np.random.default_rng(0)
+    y = random.normal(size=35)
+    model = kind(2.0) if kind is not NuSVR else kind(C=2.0)
+    model.set_params(kernel="precomputed").fit(np.zeros((35, 35)), y > 0 if kind is SVC else y)
+    assert abs(model.dual_coef_.sum()) <= 1e-12
+    assert np.abs(model.dual_coef_).max() <= 2.0
+
+
 @pytest.mark.parametrize("large", [150, 4000])
 def test_blocks_end_where_steps_of_two_variables_do_not_get_on(large, monkeypatch):
     monkeypatch.setattr(box, "WHOLE", 50)

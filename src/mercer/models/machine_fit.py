@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..monitor import Monitor, Stopped
 from ..solvers import Machine, Newton, NotPositiveDefinite
 from ..solvers.box_problem import BoxProblem
 from ..solvers.elements import FeatureElements, KernelElements
+from ..solvers.linear import Bands
 from ..solvers.machines import (
     classification,
     quantile_regression,
@@ -147,14 +149,18 @@ class MachineFit(Spaces):
             raise KernelError(
                 sentence(self.settings.who, must, repr(self.prepared.kernel), "Use solver='auto'.")
             )
+        own, features = 3 * width * width * 8, self.n * width * 8
+        bands: Bands = self._map_bands
+        if own + features + self._vectors() <= self.limit:  # a hundred passes or more need them
+            kept, own = list(self._map_bands()), own + features
+            bands = partial(iter, kept)
         moments = np.zeros((width, width))
-        for _, band in self._map_bands():
+        for _, band in bands():
             moments += _square(band)
             self.monitor.poll()
-        elements = FeatureElements(self._map_bands, self.n, None, moments)
-        solved = self._newton(elements)
+        solved = self._newton(FeatureElements(bands, self.n, None, moments))
         plan = f"Newton's method in feature space: {reason}"
-        return Found("primal", plan, solved, np.arange(0), 3 * width * width * 8, 0)
+        return Found("primal", plan, solved, np.arange(0), own, 0)
 
     def _map_bands(self) -> Iterator[tuple[slice, Any]]:
         return self.prepared.map_bands(at_once=4096)

@@ -37,8 +37,8 @@ def leave_one_out(
     inverse, sums = _inverse(inside)
     total = float(sums.sum())
     bordered = problem.offset and total > 0
-    own = np.diagonal(inverse) - (sums**2 / total if bordered else 0.0)
     widest = 4 * float(np.abs(np.diagonal(inside)).max(initial=0.0))  # between any two images
+    own = np.diagonal(inverse) - (sums**2 / total if bordered else 0.0)
     span = np.divide(1.0, own, out=np.full(len(own), widest), where=own * widest > 1)
     found[margin] -= machine.b[margin] * span
     others = np.flatnonzero(carries)
@@ -73,10 +73,10 @@ def _diagonal(rows: KernelRows, chosen: Array) -> Array:
 
 
 def _inverse(K: Array) -> tuple[Array, Array]:
-    """Return K**-1 and its row sums; what rounding makes singular is made regular."""
+    """Return K**-1 and its row sums; what rounding makes singular is made regular, 0 stays 0."""
     n = len(K)
-    jitter = 1e-12 * max(float(np.trace(K)), 1e-300)
-    for _ in range(12):
+    jitter = 1e-12 * float(np.trace(K))
+    for _ in range(12 if jitter > 0 else 0):
         try:
             inverse = TileCholesky(dense_bands(K, jitter), np.float64, Monitor()).solve(np.eye(n))
             return inverse, inverse.sum(axis=1)
