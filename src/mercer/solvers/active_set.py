@@ -43,10 +43,10 @@ class ActiveSet:
         self.sign = np.repeat([1.0, -1.0], [len(above), len(below)])
         self.cap = np.concatenate([problem.upper[above], -problem.lower[below]])
         self.x = np.clip(self.sign * b[self.index], 0.0, self.cap)
-        self.offset = problem.offset
-        self.weight = self.sign if self.offset and not problem.split else np.ones(len(self.x))
+        self.offset, self.split = problem.offset, problem.split
+        self.weight = self.sign if self.offset and not self.split else np.ones(len(self.x))
         self.image = self.weight * self.sign
-        self.side = (self.sign < 0).astype(np.int64) * int(problem.split)
+        self.side = (self.sign < 0).astype(np.int64) * int(self.split)
         self.twin = self._twins(len(b))
         self.squares = np.diagonal(K)[self.index]  # of the lengths of images
         self.lengths = np.sqrt(np.abs(self.squares))
@@ -90,6 +90,8 @@ class ActiveSet:
 
     def _twins(self, n: int) -> Array:
         """Return for each variable that of the same point on the other side of 0, or -1."""
+        if len(self.x) <= n:  # no point has both, as in classification
+            return np.full(len(self.x), -1)
         places = np.full((2, n), -1)
         below = (self.sign < 0).astype(int)
         places[below, self.index] = np.arange(len(self.x))
@@ -250,9 +252,12 @@ class ActiveSet:
         """Return the products of images, each measured from its base."""
         found = self._products(rows, columns)
         if self.offset:
-            row_bases, column_bases = self.bases[self.side[rows]], self.bases[self.side[columns]]
-            found = found - self._products(row_bases, columns)
-            found -= self._products(rows, column_bases) - self._products(row_bases, column_bases)
+            above, beside = self.side[rows], self.side[columns]
+            if not self.split:  # one row and one column serve all
+                above, beside = above[:1], beside[:1]
+            found -= self._products(self.bases, columns)[above]
+            found -= self._products(rows, self.bases)[:, beside]
+            found += self._products(self.bases, self.bases)[above[:, None], beside]
         return found
 
     def _products(self, rows: Array, columns: Array) -> Array:
@@ -262,9 +267,11 @@ class ActiveSet:
     def _start(self, between: Array) -> None:
         """Make those variables members whose images do not depend on one another."""
         self.bases[:] = -1
-        for side in np.unique(self.side[between]) if self.offset else ():
-            self.bases[side] = self._shortest(between[self.side[between] == side])
-        between = between[~np.isin(between, self.bases)] if self.offset else between
+        for side in range(1 + self.split) if self.offset else ():
+            here = between[self.side[between] == side]
+            if len(here):
+                self.bases[side] = self._shortest(here)
+                between = between[between != self.bases[side]]
         self.members, self.factor = between, np.zeros((0, 0))
         if len(between):
             scales = self._scales(between)
@@ -319,3 +326,25 @@ class ActiveSet:
             self.bases[side] = self._shortest(left) if len(left) else -1
             self.members = self.members[self.members != self.bases[side]]
         self._refactor()
+
+
+def balanced(K: Array, problem: BoxProblem, b: Array, g: Array) -> Array | None:
+    """Return where variables between their bounds have equal slopes; None if that is not between.
+
+    Solves K d + E m = -slopes, E' d = 0 with E the sums that are given. Nothing is promised where
+    the equations are ill-conditioned: whoever asks looks at the violation, and takes an active set.
+    """
+    sums = [b > 0, b < 0] if problem.split else [np.ones(len(b), dtype=bool)]
+    sums = [one for one in sums if one.any()] if problem.offset else []
+    n, size = len(b), len(b) + len(sums)
+    if n == 0:
+        return None
+    A, right = np.zeros((size, size), order="F"), np.zeros(size)
+    A[:n, :n], right[:n] = K, -(g + np.sign(b) * problem.kink)
+    scale = float(np.abs(np.diagonal(K)).max())
+    for place, one in enumerate(sums, start=n):
+        A[:n, place] = A[place, :n] = scale * one
+    _, _, change, failed = lapack.dsysv(A, right, lower=1)
+    found = b + change[:n]
+    inside = (found > problem.lower) & (found < problem.upper) & (found * b > 0)
+    return None if failed or not inside.all() else found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Any
 
@@ -11,7 +12,7 @@ from .. import _native
 from ..checks import Array
 from ..grams.blas import blas_threads
 from ..monitor import Monitor, Stopped
-from .active_set import ActiveSet
+from .active_set import ActiveSet, balanced
 from .box_problem import BoxProblem, BoxSolution
 from .rows import KernelRows
 
@@ -24,6 +25,7 @@ STEPS = 100  # of two variables, per variable of a block, before something else 
 LARGE = 4000  # variables up to which that is an active set, on a copy of K
 MEMBERS = 1000  # of an active set: a step costs the square of it, to let one go the cube
 ROUNDS = 1000  # of steps of two variables and active sets in turn
+UNTHREADED = 100  # variables up to which BLAS uses one thread of its own accord
 WINDOW = 100  # blocks after which progress is looked for
 EPSILON = float(np.finfo(np.float64).eps)
 ROUNDING = 4 * EPSILON  # of sums of kernel values, themselves rounded, against their terms
@@ -162,16 +164,18 @@ class BoxSolver:
             kept = len(moving) if turn else 0
             ended, _ = self._step(problem, b, g, moving, slots, tol, kept)
             g[:] = self._gradient(problem, b)
-            if ended != "unbounded" and self.iterations < self.max_iter:
-                ended = self._active_set(problem, b, g, moving, slots) or ended
-                g[:] = self._gradient(problem, b)
+            few = len(problem.free(b)) <= MEMBERS
+            if few and ended != "unbounded" and self.iterations < self.max_iter:
+                # Threads of BLAS wait for one another in every small step, for ever if busy.
+                alone = blas_threads(1) if len(moving) > UNTHREADED else contextlib.nullcontext()
+                with alone:
+                    ended = self._finish(problem, b, g, moving) or ended
             violation = problem.violation(b, g)
             self._report(violation, violation)
             if violation < best[0]:
                 best = violation, b.copy(), g.copy()
             over = ended == "unbounded" or self.iterations >= self.max_iter
-            blurred = problem.violation(b, g, self._unsure(problem, b)) == 0
-            exact = violation <= self.tol and blurred
+            exact = violation <= self.tol and (self._is_exact(problem, b, g) or not few)
             if over or exact or not progress.made(problem, b, g):
                 break
             tol = min(tol, violation) / 2
@@ -179,19 +183,36 @@ class BoxSolver:
         self.monitor.poll()
         return ended
 
-    def _active_set(
-        self, problem: BoxProblem, b: Array, g: Array, moving: Array, slots: Array
-    ) -> str:
-        """Move b to the optimum by an active set, unless that is too large; g is left behind."""
+    def _finish(self, problem: BoxProblem, b: Array, g: Array, moving: Array) -> str:
+        """Move b and g to the last digits of the optimum; return "unbounded" if there is none.
+
+        Where pairs have found out who is at a bound, equations for the others are all it takes.
+        """
+        free = problem.free(b)
+        found = balanced(self._part(free), problem.restricted(free), b[free], g[free])
+        if found is not None:
+            b[free] = found
+            g[:] = self._gradient(problem, b)
+            if self._is_exact(problem, b, g):
+                return ""
+        ended = self._active_set(problem, b, g, moving)
+        g[:] = self._gradient(problem, b)
+        return ended
+
+    def _part(self, chosen: Array) -> Array:
+        """Return K between some variables, in double precision."""
+        part = self.rows.values[self._fetch(chosen)[:, None], self.rows.columns(chosen)]
+        return np.asarray(part.astype(np.float64, copy=False))
+
+    def _is_exact(self, problem: BoxProblem, b: Array, g: Array) -> bool:
+        """Return whether what is left of the violation may all be rounding."""
+        return problem.violation(b, g, self._unsure(problem, b)) == 0
+
+    def _active_set(self, problem: BoxProblem, b: Array, g: Array, moving: Array) -> str:
+        """Move the variables to their optimum by an active set; g is left behind."""
         part = problem.restricted(moving)
-        free = np.count_nonzero(
-            (b[moving] > part.lower) & (b[moving] < part.upper) & (b[moving] != 0)
-        )
-        if free > MEMBERS:
-            return ""
-        K = self.rows.values[np.ix_(slots, self.rows.columns(moving))].astype(np.float64)
-        method = ActiveSet(K, part, b[moving], g[moving], self.monitor)
-        with blas_threads(1), np.errstate(over="ignore"):  # room without end, against a tiny step
+        method = ActiveSet(self._part(moving), part, b[moving], g[moving], self.monitor)
+        with np.errstate(over="ignore"):  # room without end, against a tiny step
             b[moving] = method.run()
         self.iterations += method.changes
         return "unbounded" if method.unbounded else ""

@@ -35,6 +35,10 @@ class BoxProblem:
             start=self.start[chosen],
         )
 
+    def free(self, b: Array) -> Array:
+        """Return the variables that are between their bounds and not 0."""
+        return np.flatnonzero((b > self.lower) & (b < self.upper) & (b != 0))
+
     def slopes(self, b: Array) -> tuple[Array, Array]:
         """Return what the kink adds to the slope upwards and downwards, infinite at a bound.
 
