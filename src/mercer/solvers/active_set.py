@@ -344,7 +344,10 @@ def balanced(K: Array, problem: BoxProblem, b: Array, g: Array) -> Array | None:
     scale = float(np.abs(np.diagonal(K)).max())
     for place, one in enumerate(sums, start=n):
         A[:n, place] = A[place, :n] = scale * one
-    _, _, change, failed = lapack.dsysv(A, right, lower=1)
-    found = b + change[:n]
+    _, _, found, failed = lapack.dsysv(A, right, lower=1)
+    change = found[:n]
+    for one in sums:  # exactly, where rounding does not
+        change -= one * (float(change @ one) / np.count_nonzero(one))
+    found = b + change
     inside = (found > problem.lower) & (found < problem.upper) & (found * b > 0)
     return None if failed or not inside.all() else found

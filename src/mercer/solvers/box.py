@@ -191,10 +191,12 @@ class BoxSolver:
         free = problem.free(b)
         found = balanced(self._part(free), problem.restricted(free), b[free], g[free])
         if found is not None:
-            b[free] = found
-            g[:] = self._gradient(problem, b)
-            if self._is_exact(problem, b, g):
+            before, b[free] = b[free], found
+            slopes = self._gradient(problem, b)
+            if self._is_exact(problem, b, slopes):
+                g[:] = slopes
                 return ""
+            b[free] = before
         ended = self._active_set(problem, b, g, moving)
         g[:] = self._gradient(problem, b)
         return ended
