@@ -212,6 +212,6 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KernelNeighbor
         if weights is None:
             means = near.mean(axis=1, dtype=np.float64).astype(near.dtype)
         else:
-            totals = weights.sum(axis=1)[:, None]
-            means = np.einsum("ij,ijc->ic", weights, near) / totals
+            shares = weights / weights.sum(axis=1)[:, None]
+            means = np.einsum("ij,ijc->ic", shares, near)
         return np.asarray(means[:, 0] if self._flat else means)

@@ -89,7 +89,7 @@ class Posterior:
         return rest + self._noise * (1 + self._mean_weight * g)
 
     def _known(self, who: str) -> Array:
-        if self.scale is None or np.isnan(self.scale).any():
+        if self.scale is None or not np.isfinite(self.scale).all():
             must = "return_std needs points that can be left out of the fit"
             raise InputError(
                 sentence(who, must, "none that the others predict", "Fit more points.")
@@ -126,7 +126,7 @@ class Posterior:
         w = weight[rows, None]
         g, rest = self._in_features(points.take(rows), prepared)
         left = 1 - w * g
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             variance = rest + self._noise * (1 + self._mean_weight * g / left)
             ratios = errors[rows] / left[:, self.place] / np.sqrt(variance[:, self.place])
         possible = (left > 1e-10) & (variance > 0)
@@ -146,7 +146,7 @@ class Posterior:
         ratios, possible = np.empty_like(c), np.empty(c.shape, dtype=bool)
         for place, alpha in enumerate(self.alphas):
             B, whole = self._inverse(float(alpha), rows, prepared, problem, settings)
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 found = c / np.sqrt(B * (1 + alpha * B * (w / self._mean_weight - 1)))
             own = self.place == place
             ratios[:, own] = found[:, own]
@@ -262,6 +262,7 @@ def _root_mean_square(ratios: Array, possible: Array, weight: Array) -> Array:
     share, ratios = np.where(possible, weight, 0.0), np.where(possible, ratios, 0.0)
     total = share.sum(axis=0)
     largest = np.maximum(np.abs(ratios).max(axis=0, initial=0.0), np.finfo(np.float64).tiny)
-    squares = (share * (ratios / largest) ** 2).sum(axis=0)  # of numbers that can be squared
+    with np.errstate(invalid="ignore"):
+        squares = (share * (ratios / largest) ** 2).sum(axis=0)  # of numbers that can be squared
     nothing = np.full(len(total), np.nan)
     return np.asarray(largest * np.sqrt(np.divide(squares, total, out=nothing, where=total > 0)))
