@@ -42,7 +42,9 @@ def test_the_run_would_notice(known, monkeypatch):
     monkeypatch.setattr(fuzz_files, "METHODS", ("no_such_method",))
     monkeypatch.setattr(fuzz_files, "load", lambda data, functions: Careless())
     counts, failures = fuzz_files.run(4, seed=0, known=known)
-    assert counts == {"blind, silent": 2, "forged, raw": 2}
+    blind = counts["blind, silent"], counts["blind, nothing changed"]
+    assert blind[0] > 0
+    assert (sum(blind), counts["forged, raw"]) == (2, 2)
     assert "it loads" in failures[0]
     assert "ZeroDivisionError" in failures[1]
     monkeypatch.setattr(fuzz_files, "SECONDS", 0.05)

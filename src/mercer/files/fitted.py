@@ -269,8 +269,9 @@ def _posterior(value: Any, context: Context) -> bool:
         return False
     if not set(vars(value)) <= set(POSTERIOR.attributes):
         return False
+    sizes = context.sizes | {"outputs": 1} if context.sizes.get("flat") else context.sizes
     try:
-        check(value, POSTERIOR, vars(value), _unfit, context.sizes)
+        check(value, POSTERIOR, vars(value), _unfit, sizes)
     except _Unfit:
         return False
     return True
