@@ -45,8 +45,8 @@ def test_the_run_would_notice(known, monkeypatch):
     blind = counts["blind, silent"], counts["blind, nothing changed"]
     assert blind[0] > 0
     assert (sum(blind), counts["forged, raw"]) == (2, 2)
-    assert "it loads" in failures[0]
-    assert "ZeroDivisionError" in failures[1]
+    assert any("it loads" in failure for failure in failures)
+    assert any("ZeroDivisionError" in failure for failure in failures)
     monkeypatch.setattr(fuzz_files, "SECONDS", 0.05)
     monkeypatch.setattr(fuzz_files, "use", Careless.hang)
     counts, failures = fuzz_files.run(2, seed=0, known=known)
