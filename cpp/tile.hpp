@@ -69,7 +69,7 @@ struct Chosen {
     std::int64_t place;
 };
 
-constexpr std::int64_t sweep = 8;  // variables are padded to a multiple of this
+constexpr std::int64_t sweep = 8;          // variables are padded to a multiple of this
 constexpr double least_curvature = 5e-13;  // of two variables, against their diagonal of K
 
 template <class T>
