@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 from mercer.grams import blas
-from mercer.grams.blas import half_square, mirror, product, solve_lower
+from mercer.grams.blas import blas_threads, half_square, mirror, product, solve_lower
 
 RANDOM = np.random.default_rng(0)
 ORDERS = {
@@ -115,3 +116,30 @@ def test_no_call_is_long(function, monkeypatch):
         solve_lower(np.eye(300), A)
     assert len(work) > 10
     assert max(work) <= 1e6
+
+
+def threads():
+    return [
+        library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"
+    ]
+
+
+def test_threads_are_bounded_for_a_while_and_never_raised():
+    before = threads()
+    assert before  # NumPy's or SciPy's
+    with blas_threads(1):
+        assert set(threads()) == {1}
+        with blas_threads(1024):  # the least limit counts
+            assert set(threads()) == {1}
+        assert set(threads()) == {1}
+    assert threads() == before
+    with blas_threads(1024):
+        assert threads() == before
+    assert threads() == before
+
+
+def test_threads_are_given_back_after_an_error():
+    before = threads()
+    with pytest.raises(ZeroDivisionError), blas_threads(1):
+        raise ZeroDivisionError
+    assert threads() == before
