@@ -34,10 +34,10 @@ test: $(READY) ## run the tests (ARGS="-k word" passes options to pytest)
 	$(ONE_BLAS_THREAD) $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal $(ARGS)
 
 fits: $(READY) ## fit 10,000 random cases and report what breaks (ARGS="--seed 123" repeats one)
-	$(ONE_BLAS_THREAD) $(BIN)/python tests/random_fits.py $(ARGS)
+	$(ONE_BLAS_THREAD) $(BIN)/python tests/support/random_fits.py $(ARGS)
 
 fuzz-files: $(READY) ## mutate model files 100,000 times (ARGS="1000 7": so many, with this seed)
-	cd tests && $(ONE_BLAS_THREAD) ../$(BIN)/python fuzz_files.py $(ARGS)
+	$(ONE_BLAS_THREAD) $(BIN)/python tests/support/fuzz_files.py $(ARGS)
 
 lint: $(TOOLS) ## check style: ruff, clang-format
 	$(BIN)/ruff check
@@ -68,11 +68,7 @@ harden: $(READY) ## run the core's tests under address and undefined-behaviour s
 	  -C build-dir=$(SANITIZE)/cmake -C cmake.build-type=RelWithDebInfo \
 	  -C cmake.define.MERCER_SANITIZE=ON --editable .
 	LD_PRELOAD="$(PRELOAD)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-	  $(SANITIZE)/venv/bin/python -m pytest --capture=no tests/test_native.py tests/test_boundary.py tests/test_engine.py \
-	  tests/test_engine_process.py tests/test_sinks.py tests/test_box.py \
-	  tests/test_perceptron_core.py tests/test_counted.py tests/test_strings_core.py \
-	  tests/test_strings.py tests/test_trees.py tests/test_graphs.py tests/test_random_walks.py \
-	  tests/test_series.py tests/test_images.py
+	  $(SANITIZE)/venv/bin/python -m pytest --capture=no -m native
 
 docs: $(READY) ## check that links resolve and the examples of the pages run
 	$(BIN)/python docs/check.py

@@ -22,14 +22,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 
 from mercer import SVC
-from mercer.kernels import (
-    Graph,
-    RandomWalk,
-    ShortestPath,
-    Spectrum,
-    Subsequence,
-    WeisfeilerLehman,
-)
+from mercer.kernels import Graph, RandomWalk, ShortestPath, Spectrum, Subsequence, WeisfeilerLehman
 
 
 def grakel_form(graphs: list[Graph], labels: bool) -> list[Any]:

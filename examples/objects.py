@@ -17,13 +17,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from style import COLOURS, GREY, INK, STYLE, output_folder
 
 from mercer import SVC, KernelPCA
-from mercer.kernels import (
-    SpatialPyramid,
-    Subsequence,
-    SubsetTree,
-    Tanimoto,
-    WeisfeilerLehman,
-)
+from mercer.kernels import SpatialPyramid, Subsequence, SubsetTree, Tanimoto, WeisfeilerLehman
 
 SHADES = "viridis"
 

@@ -18,13 +18,17 @@ if TYPE_CHECKING:
     from .checks import MemoryLimitError as MemoryLimitError
     from .checks import MercerError as MercerError
     from .checks import ParseError as ParseError
+    from .diagnostics import alignment as alignment
+    from .diagnostics import center as center
+    from .diagnostics import check_kernel as check_kernel
+    from .diagnostics import hsic_test as hsic_test
+    from .diagnostics import mmd_test as mmd_test
+    from .diagnostics import repair as repair
     from .files import load as load
     from .files import save as save
     from .grams import gram as gram
     from .grams import gram_family as gram_family
     from .grams import prepare as prepare
-    from .independence import hsic_test as hsic_test
-    from .independence import mmd_test as mmd_test
     from .kernels import parse as parse
     from .models import SVC as SVC
     from .models import SVR as SVR
@@ -45,13 +49,9 @@ if TYPE_CHECKING:
     from .models import NuSVR as NuSVR
     from .models import OneClassSVM as OneClassSVM
     from .models import enclosing_radius as enclosing_radius
-    from .models import svm_path as svm_path
     from .models import vc_bound as vc_bound
-    from .selection.tuning import tune as tune
-    from .validity import alignment as alignment
-    from .validity import center as center
-    from .validity import check_kernel as check_kernel
-    from .validity import repair as repair
+    from .selection import svm_path as svm_path
+    from .selection import tune as tune
 
 _HOME = {
     "SVC": "models",
@@ -78,23 +78,23 @@ _HOME = {
     "NuSVR": "models",
     "OneClassSVM": "models",
     "ParseError": "checks",
-    "alignment": "validity",
-    "center": "validity",
-    "check_kernel": "validity",
+    "alignment": "diagnostics",
+    "center": "diagnostics",
+    "check_kernel": "diagnostics",
     "enclosing_radius": "models",
     "gram": "grams",
     "gram_family": "grams",
-    "hsic_test": "independence",
+    "hsic_test": "diagnostics",
     "load": "files",
-    "mmd_test": "independence",
+    "mmd_test": "diagnostics",
     "num_threads": "_native",
     "parse": "kernels",
     "prepare": "grams",
-    "repair": "validity",
+    "repair": "diagnostics",
     "save": "files",
     "set_num_threads": "_native",
-    "svm_path": "models",
-    "tune": "selection.tuning",
+    "svm_path": "selection",
+    "tune": "selection",
     "vc_bound": "models",
 }
 

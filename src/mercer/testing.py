@@ -18,8 +18,8 @@ from .checks import InputError, MercerError
 from .grams import gram
 from .inputs import Input, Matrix, as_input
 from .kernels import Kernel, from_spec, parse
-from .kernels.special import FunctionKernel
 from .kernels.transforms import Of, Rescaled
+from .kernels.user import FunctionKernel
 from .losses import check_loss
 
 Check = Callable[[Kernel, Input], None]

@@ -18,8 +18,8 @@ from sklearn.exceptions import InconsistentVersionWarning
 
 from ..checks import FileError, InputTypeError, sentence, show
 from . import container, points, streams, structures  # noqa: F401  (they add words to the table)
+from .context import Packing, Unpacking, reference
 from .estimators import pack_model, unpack_model
-from .parcel import Packing, Unpacking, reference
 from .streams import Readable, Writable
 from .values import unpack_value
 

@@ -10,7 +10,7 @@ import scipy.sparse
 
 from ..checks import Array
 from .container import DTYPES
-from .parcel import Packing, Unpacking
+from .context import Packing, Unpacking
 
 _TIMES = re.compile(r"(datetime64|timedelta64)\[(Y|M|W|D|h|m|s|ms|us|ns)\]")
 _LAST_CHARACTER = 0x10FFFF

@@ -19,7 +19,7 @@ import numpy as np
 from ..checks import Array
 from .arrays import check_offsets, pack_array, unpack_array
 from .container import is_shape
-from .parcel import Packing, Unpacking
+from .context import Packing, Unpacking
 
 Kind = tuple[Hashable, ...]
 Column = dict[str, Any]

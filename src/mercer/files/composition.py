@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from ..checks import show
-from .parcel import Packing, Unpacking
+from .context import Packing, Unpacking
 from .preprocessing import BY_KIND, COMMON
 from .records import estimators
 from .rules import Context, Fail, Rule, Schema, check, or_none, real, truth

@@ -20,7 +20,7 @@ from .composition import (
     unpack_column_transformer,
     unpack_pipeline,
 )
-from .parcel import Packing, Unpacking
+from .context import Packing, Unpacking
 from .parts import set_attribute
 from .preprocessing import BY_KIND, BY_NAME, check_preprocessor
 from .records import estimators, name_of

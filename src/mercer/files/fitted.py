@@ -14,7 +14,7 @@ from ..checks import Array
 from ..grams import Prepared
 from ..inputs import Frame, GramRows, Matrix
 from ..kernels import Kernel
-from ..models.posterior import Posterior
+from ..postfit.posterior import Posterior
 from ..solvers import TileCholesky
 from .records import LOSSES
 from .rules import (

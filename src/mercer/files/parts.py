@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from ..checks import FileError, nearest, sentence, show
 from ..kernels import Kernel, from_spec
 from ..kernels.base import registry
-from .parcel import Packing, Unpacking
+from .context import Packing, Unpacking
 from .records import is_record, name_of, records
 from .values import Fields, pack_value, register, unpack_value
 

@@ -9,12 +9,12 @@ import scipy.sparse
 
 from ..checks import Array, MercerError
 from ..grams import Prepared
-from ..grams.views import Side, View
+from ..grams.sides import Side, View
 from ..inputs import Frame, GramRows, Input, Matrix, Objects, RowBlocks
 from ..kernels import Kernel
 from .admission import check_points
 from .columns import pack_column, unpack_column
-from .parcel import Packing, Unpacking
+from .context import Packing, Unpacking
 from .values import Fields, pack_value, register, unpack_field, unpack_value
 
 _LIBRARIES = ("pandas", "polars", "pyarrow")

@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from .. import losses, models
+from ..features import GramTransformer
 from ..kernels import Basis
-from ..models.posterior import Posterior
+from ..postfit.posterior import Posterior
 
 ESTIMATORS: tuple[tuple[str, type[Any]], ...] = (
-    ("GramTransformer", models.GramTransformer),
+    ("GramTransformer", GramTransformer),
     ("KernelFisherDiscriminant", models.KernelFisherDiscriminant),
     ("KernelKMeans", models.KernelKMeans),
     ("KernelMachineClassifier", models.KernelMachineClassifier),

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import models
+from ..features import GramTransformer
 from .fitted import (
     A_POSTERIOR,
     DERIVED,
@@ -191,7 +192,7 @@ _CLUSTERS: dict[str, Rule] = {
 _MACHINE_READ: dict[str, Rule] = {"loss": Rule("a name or a loss", loss)}
 
 SCHEMAS: dict[type, Schema] = {
-    models.GramTransformer: _schema(
+    GramTransformer: _schema(
         models.Certificate, {"column_means_": numbers("points")}, {"center": scalar()}
     ),
     models.KernelFisherDiscriminant: _schema(models.DiscriminantCertificate, _DIRECTIONS),

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..inputs import Graph, Tree
 from .columns import Column, Kind, grouped, pack_column, pack_offsets, register_kind, unpack_column
-from .parcel import Packing, Unpacking
+from .context import Packing, Unpacking
 
 
 def _pack_trees(trees: Sequence[Tree], packing: Packing, where: str) -> Column:

@@ -19,7 +19,7 @@ from ..checks import show
 from .arrays import pack_array, pack_csr, unpack_array, unpack_csr
 from .columns import is_item, pack_column, unpack_column
 from .container import DTYPES, is_shape
-from .parcel import Packing, Unpacking
+from .context import Packing, Unpacking
 
 Fields = dict[str, Any]
 

@@ -10,11 +10,12 @@ import numpy as np
 from ..checks import Array, InputError, sentence
 from ..kernels.base import Kernel
 from ..monitor import Monitor
-from .kinds import Gram, TiledGram
-from .native import NativeTile, program_of, tile
+from .engine import NativeTile, program_of, tile
+from .kinds.tiled import TiledGram
+from .matrix import Gram
 from .plan import Plan
+from .sides import View
 from .sinks import Sink
-from .views import View
 
 
 class GramFamily:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..checks import Array
-from .blas import product, solve_lower
-from .kinds import Gram
+from ..linalg.blas import product, solve_lower
+from .matrix import Gram
 
 AT_ONCE = 256  # pivots that are proposed together
 

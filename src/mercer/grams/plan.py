@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,12 +13,12 @@ from ..inputs import GRAM, ROWS, Matrix, RowBlocks
 from ..kernels import Power, Product
 from ..kernels.base import Kernel
 from ..monitor import logger
-from .counted import is_of_objects
-from .lower import Program
-from .native import program_of
-from .views import View
+from .blocks.objects import is_of_objects
+from .engine import program_of
+from .memory import limit_in_bytes
+from .sides import View
+from .trace.lower import Program
 
-SHARE = 0.6  # of the memory that is free, when no limit is given
 BAND = 64 * 10**6  # bytes of one band: large enough for BLAS, small enough for any machine
 HALF_MARGIN = 300  # points near the diagonal whose entries are kept twice
 COPIES = 10  # arrays of the size of a band that NumPy may keep alive while it is computed
@@ -42,46 +40,6 @@ class Plan:
     band_rows: int
     bytes: int
     limit: int
-
-
-def available_memory() -> int:
-    """Return the bytes this process may still take: free memory within its control group."""
-    found = [_meminfo(), _control_group()]
-    known = [value for value in found if value is not None]
-    if known:
-        return min(known)
-    if sys.platform == "darwin":
-        return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) // 2
-    return 4 * 10**9
-
-
-def _meminfo() -> int | None:
-    try:
-        with open("/proc/meminfo") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return None
-
-
-def _control_group() -> int | None:
-    try:
-        with (
-            open("/sys/fs/cgroup/memory.max") as top,
-            open("/sys/fs/cgroup/memory.current") as used,
-        ):
-            limit = top.read().strip()
-            return None if limit == "max" else max(int(limit) - int(used.read()), 0)
-    except (OSError, ValueError):
-        return None
-
-
-def limit_in_bytes(who: str, memory_limit: Any) -> int:
-    """Return the bytes that a limit stands for; "auto" is a share of the memory that is free."""
-    given = checks.memory_limit(who, memory_limit)
-    return int(available_memory() * SHARE) if given is None else given
 
 
 @dataclass(frozen=True)

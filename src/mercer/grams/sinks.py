@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _native, checks
 from ..checks import Array, InputError, sentence
-from . import blas
+from ..linalg import blas
 
 
 class Sink(ABC):

@@ -21,17 +21,20 @@ from ..inputs import (
 )
 from .algebra import Constant, Exp, Power, Product, Scaled, Sum
 from .base import Basis, Kernel
-from .categorical import Categorical
-from .counts import CountKernel
-from .dot import ExpDot, Linear, Polynomial, Sigmoid
-from .fisher import Fisher
+from .fisher.kernel import Fisher
 from .grammar import from_spec, parse
-from .graphs import Graphlet, ShortestPath, WeisfeilerLehman
-from .hash_graphs import HashGraph
-from .histogram import Chi2, Intersection, NormalizedIntersection
-from .images import PyramidMatch, SpatialPyramid
+from .graphs.counted import Graphlet, ShortestPath, WeisfeilerLehman
+from .graphs.hashed import HashGraph
+from .graphs.random_walks import RandomWalk
 from .names import SKLEARN_NAMES, to_kernel
-from .objects import PairKernel
+from .objects.counted import CountKernel
+from .objects.images import PyramidMatch, SpatialPyramid
+from .objects.paired import PairKernel
+from .objects.series import GlobalAlignment
+from .objects.sets import SetIntersection, Tanimoto
+from .objects.strings import Mismatch, Spectrum
+from .objects.substrings import Subsequence, Substring
+from .objects.trees import PartialTree, SubsetTree, Subtree
 from .pairs import (
     ABSOLUTE,
     CHI2,
@@ -44,15 +47,12 @@ from .pairs import (
     Pairs,
     Statistic,
 )
-from .radial import Gaussian, Laplacian, Matern, Periodic, RationalQuadratic
-from .random_walks import RandomWalk
-from .series import GlobalAlignment
-from .sets import SetIntersection, Tanimoto
-from .special import FunctionKernel, Precomputed
-from .string_pairs import Subsequence, Substring
-from .strings import Mismatch, Spectrum
+from .rows.categorical import Categorical
+from .rows.dot import ExpDot, Linear, Polynomial, Sigmoid
+from .rows.histogram import Chi2, Intersection, NormalizedIntersection
+from .rows.radial import Gaussian, Laplacian, Matern, Periodic, RationalQuadratic
 from .transforms import Normalized, Of, On, Rescaled
-from .trees import PartialTree, SubsetTree, Subtree
+from .user import FunctionKernel, Precomputed
 
 __all__ = [
     "ABSOLUTE",

@@ -8,10 +8,10 @@ from typing import Any
 from .. import checks
 from ..checks import KernelError, sentence
 from .base import Kernel
-from .dot import Linear, Polynomial, Sigmoid
-from .histogram import Chi2
-from .radial import Gaussian, Laplacian
-from .special import FunctionKernel, Precomputed
+from .rows.dot import Linear, Polynomial, Sigmoid
+from .rows.histogram import Chi2
+from .rows.radial import Gaussian, Laplacian
+from .user import FunctionKernel, Precomputed
 
 # gamma=None is scikit-learn's "1 / number of columns", which mercer writes "auto".
 SKLEARN_NAMES: dict[str, Callable[[Any, Any, Any], Kernel]] = {

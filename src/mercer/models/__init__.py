@@ -5,24 +5,22 @@ from .discriminant import DiscriminantCertificate, KernelFisherDiscriminant
 from .kmeans import KernelKMeans, KMeansCertificate
 from .machine import KernelMachineClassifier, KernelMachineRegressor, MachineCertificate
 from .neighbors import KernelNeighborsClassifier, KernelNeighborsRegressor
-from .paths import enclosing_radius, svm_path, vc_bound
 from .pca import KernelPCA, PcaCertificate
 from .perceptron import KernelPerceptron, PerceptronCertificate
 from .prototype import KernelPrototypeClassifier, PrototypeCertificate
-from .ridge import KernelRidge, RidgeCertificate
-from .ridge_classifier import KernelRidgeClassifier
-from .ridge_cv import KernelRidgeClassifierCV, KernelRidgeCV
-from .svm import SvmCertificate
-from .svm_classifier import SVC, NuSVC
-from .svm_regressor import SVR, NuSVR, OneClassSVM
-from .transformer import GramTransformer
+from .ridge.classifier import KernelRidgeClassifier
+from .ridge.regressor import KernelRidge, RidgeCertificate
+from .ridge.search import KernelRidgeClassifierCV, KernelRidgeCV
+from .svm.base import SvmCertificate
+from .svm.classifier import SVC, NuSVC
+from .svm.regressor import SVR, NuSVR, OneClassSVM
+from .svm.risk import enclosing_radius, vc_bound
 
 __all__ = [
     "SVC",
     "SVR",
     "Certificate",
     "DiscriminantCertificate",
-    "GramTransformer",
     "KMeansCertificate",
     "KernelEstimator",
     "KernelFisherDiscriminant",
@@ -48,6 +46,5 @@ __all__ = [
     "RidgeCertificate",
     "SvmCertificate",
     "enclosing_radius",
-    "svm_path",
     "vc_bound",
 ]

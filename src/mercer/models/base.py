@@ -12,17 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .. import checks
 from ..checks import Array, InputError, sentence
 from ..grams import Gram, Prepared, prepare
-from ..inputs import (
-    GRAM,
-    OBJECT_DOMAINS,
-    ROWS,
-    Frame,
-    GramRows,
-    Input,
-    Matrix,
-    RowBlocks,
-    as_input,
-)
+from ..inputs import GRAM, OBJECT_DOMAINS, ROWS, Frame, GramRows, Input, Matrix, RowBlocks, as_input
 from ..kernels import Kernel, to_kernel
 from .parameters import check_parameters, class_factors, is_usual, seed_of
 from .targets import as_classes, as_numbers

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
 from ..checks import Array, InputError, sentence
+from ..fitting.ridge import Fitted
 from ..inputs import Input
 from .records import recorded
-from .ridge import RidgeCertificate, RidgeEstimator
-from .ridge_fit import Fitted
+from .ridge.regressor import RidgeCertificate, RidgeEstimator
 
 SMALLEST = float(np.finfo(np.float64).tiny)
 FLAT = 1e-12  # share of the variance of a direction below which classes do not differ along it

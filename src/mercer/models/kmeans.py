@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from .. import checks
 from ..checks import Array, InputError, KernelError, MemoryLimitError, bytes_text, sentence
 from ..grams import Gram, Prepared, limit_in_bytes, limited_threads, partial_cholesky, prepare
-from ..grams.blas import product, solve_lower
 from ..grams.pivots import AT_ONCE
 from ..kernels import Precomputed
+from ..linalg.blas import product, solve_lower
 from ..monitor import Monitor, Stopped, to_stderr, warn
 from ..solvers.kmeans import Clusters, Factor, KernelMeans
 from .base import Certificate, KernelEstimator

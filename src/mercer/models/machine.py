@@ -14,15 +14,15 @@ from sklearn.utils.metaestimators import available_if
 
 from .. import checks
 from ..checks import Array, InputError, sentence
+from ..fitting.budget import settings_of
+from ..fitting.loss import SOLVERS, Found, MachineFit
 from ..grams import limited_threads
 from ..inputs import Input
 from ..losses import KINKED, OF_CLASSES, OF_NUMBERS, Logistic, Softmax, check_loss, to_loss
 from ..monitor import Monitor, to_stderr, warn
-from ..solvers.newton import LossProblem
+from ..solvers.loss.newton import LossProblem
 from .base import Certificate, FunctionEstimator
-from .machine_fit import SOLVERS, Found, MachineFit
 from .records import recorded
-from .spaces import settings_of
 
 ADVICE = {
     "iteration limit": "Raise max_iter, or loosen tol; a larger alpha converges sooner.",

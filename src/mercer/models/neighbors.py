@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
 from ..checks import Array, InputError, sentence, show
+from ..fitting.neighbours import Nearest, self_similarity
 from ..grams import limited_threads
 from ..inputs import Input
 from .base import Certificate, KernelEstimator
-from .nearest import Nearest, self_similarity
 from .records import recorded
 from .targets import is_single
 

@@ -13,14 +13,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
 from ..checks import Array, sentence
+from ..fitting.eigen import PcaFit, Settings
 from ..grams import limited_threads
 from ..inputs import ROWS, as_input
 from ..monitor import Monitor, to_stderr, warn
+from ..postfit.preimage import (
+    PreImages,
+    backward_kernel,
+    check_computable,
+    checked_components,
+    rows_of,
+)
 from ..solvers import Spectrum
 from .base import Certificate, KernelEstimator
-from .pca_fit import PcaFit, Settings
-from .preimage import PreImages, check_computable, checked_components, learn, rows_of
 from .records import recorded
+from .ridge.regressor import KernelRidge
 
 SOLVERS = ("auto", "dense", "krylov")
 PASSES = 200
@@ -279,19 +286,21 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             known = PreImages(self._prepared, rows, mean, self._coefficients(), scores)
             return self._in_precision(known.of(Z), given)
 
-    def _learn(self, scores: Array, rows: Array, weight: Array | None) -> Any:
-        """Return the regression from components to rows."""
-        return learn(
-            self.kernel_,
-            scores,
-            rows,
-            weight,
-            alpha=self.alpha,
+    def _learn(self, scores: Array, rows: Array, weight: Array | None) -> KernelRidge:
+        """Return a ridge regression, with an offset, from components to rows.
+
+        Bakir, Weston, Schölkopf, "Learning to find pre-images" (2004).
+        """
+        ridge = KernelRidge(
+            self.alpha,
+            kernel=backward_kernel(self.kernel_, scores),
+            fit_intercept=True,
             memory_limit=self.memory_limit,
             time_limit=self.time_limit,
             n_jobs=self.n_jobs,
             random_state=self._seed(),
         )
+        return ridge.fit(scores, rows, weight)
 
 
 def _inverse_roots(values: Array) -> Array:

@@ -14,17 +14,17 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from .. import checks
 from ..checks import Array, InputError, sentence
+from ..fitting.rows import SharedRows
 from ..grams import limited_threads
 from ..inputs import GRAM, Input, RowBlocks
 from ..inputs.blocks import concatenate
 from ..monitor import Monitor, Stopped, to_stderr, warn
 from ..solvers import Perceptron, PerceptronSolution, RowStore
-from ..solvers.perceptron import contradiction
-from ..solvers.walks import Lesson, Votes
+from ..solvers.perceptron.passes import Lesson, Votes
+from ..solvers.perceptron.solver import contradiction
 from .base import Certificate, KernelEstimator
 from .parameters import check_parameters
 from .records import recorded
-from .svm_rows import SharedRows
 from .targets import as_labels
 
 CLOSE = 1e-3  # above it, and for many points, rows of K are kept in single precision

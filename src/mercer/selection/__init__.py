@@ -1,29 +1,6 @@
-"""Choosing among models: cross-validation in closed form, and searches on shared matrices."""
+"""Choosing among models: searches on shared matrices, and whole paths of penalties."""
 
-from .held_out import (
-    Candidate,
-    Given,
-    HeldOut,
-    HeldOutClasses,
-    HeldOutNumbers,
-    Search,
-    Unseen,
-    asks_for_weights,
-    best,
-    check_folds,
-    results,
-)
+from .paths import svm_path
+from .tuning import tune
 
-__all__ = [
-    "Candidate",
-    "Given",
-    "HeldOut",
-    "HeldOutClasses",
-    "HeldOutNumbers",
-    "Search",
-    "Unseen",
-    "asks_for_weights",
-    "best",
-    "check_folds",
-    "results",
-]
+__all__ = ["svm_path", "tune"]

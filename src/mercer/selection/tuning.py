@@ -17,12 +17,12 @@ from sklearn.utils.validation import _num_samples
 
 from .. import checks
 from ..checks import Array, InputError, KernelError, sentence
+from ..fitting.cross_validation import HeldOut, HeldOutClasses, HeldOutNumbers, ranks
+from ..fitting.machines import Task
 from ..grams import threads
 from ..inputs import GramRows
-from ..models.svm_classifier import SVC
-from ..models.svm_regressor import SVR
-from ..models.svm_shop import Task
-from .held_out import HeldOut, HeldOutClasses, HeldOutNumbers, ranks
+from ..models.svm.classifier import SVC
+from ..models.svm.regressor import SVR
 
 
 @dataclass(frozen=True)

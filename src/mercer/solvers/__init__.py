@@ -1,22 +1,22 @@
 """Settings with `solve(...) -> Solution`: solvers see Gram matrices, never kernels or data."""
 
-from .box import BoxSolver
-from .box_problem import BoxProblem, BoxSolution
-from .centred import DenseEigen, Spectrum
-from .cg import LowRankPreconditioner, System, conjugate_gradients
-from .cholesky import NotPositiveDefinite, TileCholesky
+from ..linalg.cg import LowRankPreconditioner, System, conjugate_gradients
+from ..linalg.cholesky import NotPositiveDefinite, TileCholesky
+from .box.leave_one_out import leave_one_out
+from .box.machines import Machine
+from .box.problem import BoxProblem, BoxSolution
+from .box.rows import DenseRows, KernelRows, RowStore
+from .box.solver import BoxSolver
+from .eigen.centred import DenseEigen, Spectrum
+from .eigen.krylov import Krylov
 from .kmeans import Clusters, KernelMeans
-from .krylov import Krylov
-from .linear import FeatureRidge
-from .machines import Machine
-from .newton import LossProblem, LossSolution, Newton
-from .nystrom import Nystrom
-from .path import RidgePath
-from .perceptron import Perceptron, PerceptronSolution
-from .problem import ADVICE, RidgeProblem, Solution
-from .ridge import Cholesky, ConjugateGradients
-from .rows import DenseRows, KernelRows, RowStore
-from .span import leave_one_out
+from .loss.newton import LossProblem, LossSolution, Newton
+from .perceptron.solver import Perceptron, PerceptronSolution
+from .ridge.features import FeatureRidge
+from .ridge.nystrom import Nystrom
+from .ridge.path import RidgePath
+from .ridge.problem import ADVICE, RidgeProblem, Solution
+from .ridge.whole import Cholesky, ConjugateGradients
 
 __all__ = [
     "ADVICE",

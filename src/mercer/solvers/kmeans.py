@@ -9,7 +9,7 @@ import numpy as np
 
 from ..checks import Array
 from ..monitor import Monitor, Stopped
-from .rows import RowStore
+from .box.rows import RowStore
 
 FEW = 20  # a pass over K costs as much as one row of it in so many
 KEPT = 4  # how much less a row costs that is kept

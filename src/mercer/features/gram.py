@@ -1,0 +1,98 @@
+"""The Gram matrix as features, for estimators that take one."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..checks import Array, MemoryLimitError, bytes_text
+from ..grams import Gram, limit_in_bytes
+from ..models.base import Certificate, KernelEstimator
+from ..models.records import recorded
+
+
+class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):  # type: ignore[misc]
+    """Turn points into rows of the Gram matrix: x becomes (k(x, x_1), …, k(x, x_n)).
+
+    With center=True, phi is taken around the mean of the training points,
+    k(x, x_i) - 1/n sum_j k(x, x_j) - 1/n sum_j k(x_j, x_i) + 1/n**2 sum_jl k(x_j, x_l).
+    In a pipeline it hands points of any kind to an estimator with kernel="precomputed", and since
+    the points themselves are split, cross-validation is as usual.
+
+    Parameters
+    ----------
+    kernel : None (Gaussian), a kernel, a scikit-learn kernel name, "precomputed" or fn(X, Y)
+    center : whether to take phi around its mean
+    memory_limit : "auto", bytes or a text such as "2GB"; the rows that are returned count
+
+    Attributes
+    ----------
+    kernel_ (resolved), column_means_ (1/n sum_j k(x_j, x_i) of every training point; zeros if
+    center=False), certificate_
+
+    References
+    ----------
+    Schölkopf, Smola, Müller, "Nonlinear component analysis as a kernel eigenvalue problem" (1998).
+    """
+
+    def __init__(
+        self, kernel: Any = None, *, center: bool = False, memory_limit: Any = "auto"
+    ) -> None:
+        self.kernel = kernel
+        self.center = center
+        self.memory_limit = memory_limit
+
+    @recorded
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Keep the points, and the means if they are to be taken off."""
+        start = time.perf_counter()
+        points = self._check_fit(X)
+        n = len(points)
+        K = self._prepare(points).gram(memory_limit=self.memory_limit, store=False)
+        self.column_means_ = np.zeros(n)
+        if self.center:
+            self.column_means_ = np.asarray(K @ np.full(n, 1.0 / n), dtype=np.float64)
+        plan = f"{K.plan.kind}: {K.plan.reason}" if self.center else "kept: no entry was needed"
+        entries, seconds = n * n if self.center else 0, time.perf_counter() - start
+        self.certificate_ = Certificate("exact", plan, entries, K.plan.bytes, seconds)
+        self._keep(np.arange(n))
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Return K(X, training points), dense."""
+        return self._rows(self._cross_gram(X))
+
+    def fit_transform(self, X: Any, y: Any = None, **parameters: Any) -> Array:
+        """Return K of the training points, dense and symmetric."""
+        self.fit(X, y, **parameters)
+        return self._rows(self._prepared.gram(memory_limit=self.memory_limit, store=False))
+
+    def _rows(self, K: Gram) -> Array:
+        limit = limit_in_bytes(type(self).__name__, self.memory_limit)
+        need = K.shape[0] * K.shape[1] * K.dtype.itemsize + K.plan.bytes
+        if need > limit:
+            raise MemoryLimitError(
+                f"{type(self).__name__}: the rows that are returned must fit memory_limit; "
+                f"{K.shape[0]} x {K.shape[1]} numbers need {bytes_text(need)} in all, the limit is "
+                f"{bytes_text(limit)}. Raise memory_limit, or transform fewer points at a time."
+            )
+        rows = K.dense()
+        if self.center:
+            means = rows.mean(axis=1, dtype=np.float64, keepdims=True)
+            rows -= means.astype(K.dtype)
+            rows -= (self.column_means_ - self.column_means_.mean()).astype(K.dtype)
+        return rows
+
+    @property
+    def _n_features_out(self) -> int:
+        check_is_fitted(self)
+        return len(self._prepared)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,218 @@
+"""Running a program on the native engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from ..checks import Array, KernelError
+from ..inputs import GRAM
+from ..kernels.base import Kernel
+from ..kernels.pairs import ABSOLUTE, CHI2, DOT, MINIMUM, ROOT_RATIO, SQUARED, UNEQUAL, as_matrix
+from ..monitor import Monitor
+from .blocks import numpy as blocks
+from .finite import is_finite, refuse
+from .sides import Side, View
+from .trace.lower import Program, follow, lower, packed_columns
+
+# The order of the enumeration in cpp/tile.hpp.
+STATISTICS = (DOT, SQUARED, ABSOLUTE, MINIMUM, ROOT_RATIO, CHI2, UNEQUAL)
+
+
+def program_of(kernels: tuple[Kernel, ...], left: View) -> Program | None:
+    """Return the program of kernels for points like these, made once for a side."""
+    if any(kernel.domain == GRAM for kernel in kernels) or _too_sparse(left):
+        return None
+
+    def make() -> Program | None:
+        # Two points show what all are like; a new representation of all can wait.
+        sample = View(Side(left.side.points.take(slice(0, 2))))
+        try:
+            return lower(kernels, sample, _native.MAX_REGISTERS, _native.MAX_TERMS)
+        except KernelError:  # NumPy will meet it again, with all points to speak of
+            return None
+
+    found: Program | None = left.side.once(("program", kernels), make)
+    return found
+
+
+def _too_sparse(view: View) -> bool:
+    """Return whether packing would blow up sparse rows; SciPy's products then do better."""
+    if not view.is_sparse:
+        return False
+    values = as_matrix(view.side.points).values
+    dense = values.shape[0] * values.shape[1]
+    return bool(dense > 20 * values.nnz and dense > 10**6)
+
+
+def tile(
+    kernels: tuple[Kernel, ...],
+    left: View,
+    right: View,
+    dtype: Any,
+    monitor: Monitor,
+    checked: bool = True,
+) -> list[Array]:
+    """Return the block K(left, right) of each kernel, natively if there is a program.
+
+    checked: whether values that are not finite are refused.
+    """
+    program = program_of(kernels, left)
+    if program is None:
+        found = blocks.numpy_tile(kernels, left, right, dtype, monitor)
+        for kernel, block in zip(kernels, found, strict=True):
+            if checked and not is_finite(block):
+                refuse(kernel, [left.side.points, right.side.points], dtype)
+        return found
+    outs = [np.empty((len(left), len(right)), dtype=dtype) for _ in kernels]
+    NativeTile(program, kernels, left, right, dtype, monitor, checked).store(outs, monitor)
+    return outs
+
+
+class NativeTile:
+    """One block of K, ready to run: packed points, vectors and external blocks in place.
+
+    kernels: what the program computes. checked: whether values that are not finite are refused.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        kernels: tuple[Kernel, ...],
+        left: View,
+        right: View,
+        dtype: Any,
+        monitor: Monitor,
+        checked: bool = True,
+    ) -> None:
+        self.kernels, self.left, self.right, self.checked = kernels, left, right, checked
+        recorder = program.recorder
+        single = np.dtype(dtype) == np.float32
+        self.dtype = np.dtype(dtype)
+        self.shape = (len(left), len(right))
+        statistics, lefts, rights, weights = [], [], [], []
+        for path, statistic, columns in recorder.statistics:
+            a, b = follow(left, path), follow(right, path)
+            width = packed_columns(a, columns, b)
+            lefts.append(packed(a, b, statistic, columns, self.dtype))
+            rights.append(packed(b, b, statistic, columns, self.dtype))
+            statistics.append(STATISTICS.index(statistic))
+            unequal = np.ones(width) if columns is None else np.array(columns)
+            weights.append((unequal if statistic is UNEQUAL else unequal[:0]).astype(self.dtype))
+        self.job = (_native.Job32 if single else _native.Job64)(
+            *self.shape,
+            left.same_rows(right),
+            statistics,
+            lefts,
+            rights,
+            weights,
+            recorder.factors,
+            program.codes,
+            program.constants,
+            [self._vector(follow(left, path), function) for path, function in recorder.sides],
+            [self._vector(follow(right, path), function) for path, function in recorder.sides],
+            [
+                self._block(follow(left, path), follow(right, path), kernel, monitor)
+                for path, kernel in recorder.externals
+            ],
+        )
+
+    def _vector(self, view: View, function: Any) -> Array:
+        return np.ascontiguousarray(view.cut(view.side.values(function)), dtype=self.dtype)
+
+    def _block(self, left: View, right: View, kernel: Kernel, monitor: Monitor) -> Array:
+        block = blocks.numpy_tile((kernel,), left, right, self.dtype, monitor)[0]
+        return np.ascontiguousarray(block)
+
+    def _run(self, monitor: Monitor, job: Callable[[Callable[[], bool]], bool]) -> None:
+        """Run a job, and refuse values that are not finite: it looks at each while in cache."""
+        run(monitor, job)
+        if self.checked and not self.job.finite:
+            self._refuse()
+
+    def _refuse(self) -> None:
+        refuse(self.kernels[0], [self.left.side.points, self.right.side.points], self.dtype)
+
+    def store(self, outs: list[Array], monitor: Monitor) -> None:
+        """Write K of each kernel into its array."""
+        self._run(monitor, lambda stop: self.job.store(outs, stop))
+
+    def multiply(self, V: Array, monitor: Monitor) -> Array:
+        """Return K V in double precision."""
+        found = product(self.job, self.shape[0], V, monitor)
+        if self.checked and self.shape[1] and not is_finite(found):
+            self.top(1, None, monitor)  # looks at each value, and refuses
+        return found
+
+    def fill_rows(self, chosen: Array, out: Array, monitor: Monitor) -> None:
+        """Write whole rows of K into `out`."""
+        places = np.ascontiguousarray(chosen, dtype=np.int64)
+        self._run(monitor, lambda stop: self.job.rows(places, out, stop))
+
+    def top(self, k: int, shift: Array | None, monitor: Monitor) -> tuple[Array, Array]:
+        """Return the k best columns of each row, and what they were compared by."""
+        columns = np.empty((self.shape[0], k), dtype=np.int64)
+        keys = np.empty((self.shape[0], k))
+        self._run(monitor, lambda stop: self.job.top(shift, columns, keys, stop))
+        return columns, keys
+
+    def pack(self, narrow: bool, monitor: Monitor) -> Any:
+        """Return K of one collection, half of it kept; narrow: in 16 bits a number."""
+        kind: Any = _native.Packed32 if self.dtype == np.float32 else _native.Packed64
+        made: list[Any] = []
+
+        def job(stop: Callable[[], bool]) -> bool:
+            made.append(kind.make(self.job, narrow, stop))
+            return bool(made[0].complete)
+
+        self._run(monitor, job)
+        return made[0]
+
+
+def product(matrix: Any, rows: int, V: Array, monitor: Monitor) -> Array:
+    """Return a native matrix times V in double precision."""
+    right = np.ascontiguousarray(V.reshape(len(V), -1), dtype=np.float64)
+    out = np.empty((rows, right.shape[1]))
+    run(monitor, lambda stop: matrix.multiply(right, out, stop))
+    return out.reshape(rows, *V.shape[1:])
+
+
+def run(monitor: Monitor, job: Callable[[Callable[[], bool]], bool]) -> None:
+    """Run a native job that asks now and then whether to stop."""
+    monitor.poll()
+    if not job(lambda: monitor.stop_reason() is not None):
+        monitor.poll()
+
+
+def packed(
+    view: View, reference: View, statistic: Any, weights: tuple[float, ...] | None, dtype: Any
+) -> Any:
+    """Return the rows of a view packed for a statistic, kept for as long as the view is.
+
+    Squared distances are taken around the training centre; weights are folded into the columns.
+    """
+    scale: Array | None = None
+    if weights is not None and statistic is not UNEQUAL:
+        root = 0.5 if statistic in (SQUARED, DOT) else 1.0
+        scale = np.array(weights) ** root
+    centred = statistic is SQUARED
+    kept = DOT if statistic in (DOT, UNEQUAL) or (scale is None and not centred) else statistic
+    key = ("packed", kept, weights if scale is not None else None, np.dtype(dtype).char)
+
+    def pack() -> Any:
+        rows = as_matrix(view.points).values
+        centre = reference.side.centre() if centred else None
+        kind = _native.Panels32 if np.dtype(dtype) == np.float32 else _native.Panels64
+        if view.is_sparse:
+            return kind.pack_sparse(
+                rows.data, rows.indices, rows.indptr, rows.shape[1], centre, scale
+            )
+        apart = rows.strides[0] >= rows.shape[1] * rows.itemsize
+        if not apart or rows.strides[1] != rows.itemsize or not rows.dtype.isnative:
+            rows = np.ascontiguousarray(rows, dtype=rows.dtype.newbyteorder("="))
+        return kind.pack(rows, centre, scale)
+
+    return view.once(key, pack)

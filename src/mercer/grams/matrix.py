@@ -1,0 +1,153 @@
+"""The Gram matrix as solvers see it, whatever is behind it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..checks import Array, InputError, bytes_text, sentence
+from ..inputs import Rows
+from ..kernels.base import Kernel
+from ..monitor import Monitor
+from .finite import is_finite, refuse_product
+from .plan import Plan
+from .sides import index
+from .sinks import Multiply, Sink
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How a Gram matrix is computed and why; prints as a few lines."""
+
+    kernel: str
+    shape: tuple[int, int]
+    dtype: str
+    kind: str
+    reason: str
+    bytes: int
+    band_rows: int
+    statistics: tuple[str, ...]
+    numpy: tuple[str, ...]
+
+    def __str__(self) -> str:
+        lines = [
+            f"K of shape {self.shape[0]} x {self.shape[1]}, {self.dtype}, for {self.kernel}",
+            f"  {self.kind}: {self.reason}",
+            f"  bands of {self.band_rows} rows; {bytes_text(self.bytes)} beyond the inputs",
+        ]
+        lines += [f"  native: {text}" for text in self.statistics]
+        return "\n".join(lines + [f"  NumPy: {text}" for text in self.numpy])
+
+
+class Gram(ABC):
+    """A matrix K(X, Y) of kernel values. Solvers know nothing else.
+
+    A kind gives `tile(I, J)`, a dense block; the rest follows, and may be done better.
+    """
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    symmetric: bool  # of one collection of points
+    mirrors = False  # half of it may be computed and mirrored
+    checked = True  # values that are not finite are refused
+    kernel: Kernel
+    plan: Plan
+    monitor: Monitor
+
+    @abstractmethod
+    def tile(self, rows: Rows, columns: Rows) -> Array:
+        """Return the dense block K[rows, columns]; do not write into it."""
+
+    @abstractmethod
+    def diag(self) -> Array:
+        """Return k(x, x) for every row of a square Gram."""
+
+    @abstractmethod
+    def restrict(self, rows: Any, columns: Any) -> Gram:
+        """Return the Gram of chosen points."""
+
+    def cells(self, rows: Sequence[Any], columns: Sequence[Any]) -> list[list[Gram]]:
+        """Return the Grams between parts of the rows and of the columns, each part taken once."""
+        return [[self.restrict(r, c) for c in columns] for r in rows]
+
+    @abstractmethod
+    def explain(self) -> Explanation:
+        """Return how it is computed."""
+
+    def bands(self) -> Iterator[tuple[slice, Array]]:
+        """Yield K in bands of whole rows."""
+        step = self.plan.band_rows
+        for start in range(0, self.shape[0], step):
+            rows = slice(start, min(start + step, self.shape[0]))
+            self.monitor.report("kernel", start / self.shape[0])
+            yield rows, self.tile(rows, slice(None))
+        self.monitor.report("kernel", 1.0)
+
+    def reduce(self, sink: Sink) -> Any:
+        """Return what the sink makes of all bands."""
+        sink.start(self.shape, self.dtype)
+        for rows, band in self.bands():
+            sink.take(rows, band)
+        return sink.result()
+
+    def __matmul__(self, V: Any) -> Array:
+        with np.errstate(over="ignore", invalid="ignore"):  # checked at once
+            found = self._times(V)
+        if self.checked and not is_finite(found):
+            refuse_product(self.kernel)
+        return found
+
+    def _times(self, V: Any) -> Array:
+        return np.asarray(self.reduce(Multiply(V)))
+
+    def rows(self, rows: Any) -> Array:
+        """Return whole rows, dense."""
+        return self.tile(index(rows, self.shape[0], "rows"), slice(None))
+
+    def fill_rows(self, rows: Any, out: Array) -> None:
+        """Write whole rows into the array `out`."""
+        out[:] = self.rows(rows)
+
+    def rows_are_native(self) -> bool:
+        """Return whether a few rows at a time cost no more than as many of the whole matrix."""
+        return False
+
+    def block(self, rows: Any, columns: Any) -> Array:
+        """Return a block, dense."""
+        return self.tile(
+            index(rows, self.shape[0], "rows"), index(columns, self.shape[1], "columns")
+        )
+
+    def dense(self, out: Array | None = None) -> Array:
+        """Return the whole matrix as an array of its own, or in the array `out`."""
+        out = np.empty(self.shape, dtype=self.dtype) if out is None else self._room(out)
+        for rows, band in self._half_bands() if self.mirrors else self.bands():
+            out[rows, rows.start if self.mirrors else 0 :] = band
+            if self.mirrors:
+                out[rows.start :, rows] = band.T
+        return out
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """Return the whole matrix, as NumPy asks for it."""
+        if copy is False:
+            raise ValueError("a Gram becomes an array only by a copy; leave out copy=False.")
+        return self.dense().astype(self.dtype if dtype is None else dtype, copy=False)
+
+    def _room(self, out: Array) -> Array:
+        fits = out.shape == self.shape and out.dtype == self.dtype and out.flags.c_contiguous
+        if not fits or not out.flags.writeable:
+            must = f"out must be a writeable array of {self.dtype}, shape {self.shape}, row by row"
+            raise InputError(sentence("dense", must, f"{out.dtype} of shape {out.shape}"))
+        return out
+
+    def _half_bands(self) -> Iterator[tuple[slice, Array]]:
+        step = self.plan.band_rows
+        for start in range(0, self.shape[0], step):
+            rows = slice(start, min(start + step, self.shape[0]))
+            self.monitor.report("kernel", start / self.shape[0])
+            yield rows, self.tile(rows, slice(start, self.shape[0]))
+        self.monitor.report("kernel", 1.0)

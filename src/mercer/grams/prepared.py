@@ -1,0 +1,210 @@
+"""The one seam: from a kernel and data to a Gram matrix that solvers can use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from ..checks import Array, InputError, KernelError, sentence
+from ..inputs import GramRows, Input, Objects, RowBlocks, Rows
+from ..kernels.base import Basis, Kernel, register_fast_path
+from ..kernels.names import to_kernel
+from ..monitor import Monitor
+from .family import GramFamily
+from .finite import refuse_large, roomy, too_wide
+from .kinds.features import FeaturesGram
+from .kinds.half import PackedGram
+from .kinds.stored import StoredGram
+from .kinds.streamed import BlocksGram
+from .kinds.tiled import TiledGram
+from .matrix import Gram
+from .plan import make_plan
+from .sides import Side, View
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A kernel with its data-dependent parameters settled, and the training points it saw."""
+
+    kernel: Kernel
+    view: View
+
+    def __len__(self) -> int:
+        return len(self.view)
+
+    @property
+    def points(self) -> Input:
+        """The training points."""
+        return self.view.points
+
+    def take(self, rows: Rows) -> Prepared:
+        """Return the same kernel with copies of some of the points: what a fitted model keeps."""
+        chosen = np.arange(len(self))[rows]  # positions, so that nothing is shared
+        points = self.view.take(chosen).points
+        kept = points.copied() if isinstance(points, Objects) else points
+        return Prepared(self.kernel, View(Side(kept)))
+
+    def diag(self, X: Any = None) -> Array:
+        """Return k(x, x) of the training points, or of new ones; refuse what is too large."""
+        points = self.points if X is None else X
+        found = self.kernel.diag(points)
+        refuse_large(self.kernel, points, found)
+        return found
+
+    def checked(self) -> Self:
+        """Return itself, or refuse where kernel values are too large to calculate with.
+
+        Blocks of points are not read for it, and functions of the user's not asked.
+        """
+        if not isinstance(self.points, RowBlocks) and not self.kernel.is_from_outside():
+            self.diag()
+        return self
+
+    def map_width(self) -> int | None:
+        """Return how many features an exact dense map of the kernel has; None: there is none."""
+        if not self.kernel.has_map():
+            return None
+        basis = self._basis()
+        return None if basis is None or basis.is_sparse else basis.width
+
+    def _basis(self) -> Basis | None:
+        if isinstance(self.points, RowBlocks):  # any point shows what a dense map has to know
+            return self.kernel.basis(next(self.points.blocks()).take(slice(0, 1)))
+        return self.view.side.basis(self.kernel)
+
+    def map_bands(self, X: Any = None, at_once: int = 1024) -> Iterator[tuple[slice, Any]]:
+        """Yield phi(x) of the training points, or of new ones, in bands of rows."""
+        basis = self._basis()
+        if basis is None:
+            raise KernelError(
+                sentence("map_bands", "the kernel must have a finite map", self.kernel)
+            )
+        points = self.points if X is None else self.kernel.admit(X)
+        start = 0
+        for block in points.blocks() if isinstance(points, RowBlocks) else (points,):
+            for first in range(0, len(block), at_once):
+                some = block.take(slice(first, first + at_once))
+                part = self.kernel.expand(roomy(self.kernel, some), basis)
+                yield slice(start, start + part.shape[0]), part
+                start += part.shape[0]
+
+    def gram(self, X: Any = None, **options: Any) -> Gram:
+        """Return K of the training points, or K(X, training points) for new ones."""
+        return gram(self.kernel, self if X is None else X, None if X is None else self, **options)
+
+
+def prepare(kernel: Any, X: Any, sample_weight: Any = None) -> Prepared:
+    """Return the kernel resolved on X, ready to make Gram matrices with these points."""
+    value = to_kernel(kernel, who="prepare")
+    points = value.admit(X)
+    return Prepared(value.resolve(points, sample_weight), View(Side(points)))
+
+
+def gram(
+    kernel: Any,
+    X: Any,
+    Y: Any = None,
+    *,
+    memory_limit: Any = "auto",
+    store: bool | str | None = None,
+    dtype: Any = None,
+    monitor: Monitor | None = None,
+) -> Gram:
+    """Return the Gram matrix K(X, Y), or K(X, X), as solvers use it.
+
+    kernel: a kernel, a scikit-learn kernel name or a function of X and Y. X and Y may be
+    `Prepared`; Y is the training side. memory_limit: bytes, "2GB" or "auto".
+    store: True insists on keeping K, "whole" on keeping all of it, "half" on keeping half of it,
+    "16 bit" on half of it in fixed point (for a solver that refines: `packed.error` tells how far
+    off), False on computing it anew; None lets the limit decide.
+    """
+    kernel, left, right = _sides(to_kernel(kernel, who="gram"), X, Y)
+    wanted = _dtype(dtype, kernel, left, right)
+    plan = make_plan(kernel, left, right, wanted, memory_limit, store)
+    watch = monitor or Monitor()
+    if plan.kind == "row blocks":
+        return BlocksGram(kernel, left.points, right.points, plan, wanted, watch)
+    kinds: dict[str, Any] = {
+        "stored": StoredGram,
+        "half stored": PackedGram,
+        "half stored in 16 bits": PackedGram,
+        "on the fly": TiledGram,
+        "precomputed": TiledGram,
+        "low rank": FeaturesGram,
+        "sparse features": FeaturesGram,
+    }
+    made: Gram = kinds[plan.kind](kernel, left, right, plan, wanted, watch)
+    if isinstance(made, PackedGram):
+        made.keep = store is not None
+    return made
+
+
+def gram_family(
+    kernels: Sequence[Any],
+    X: Any,
+    Y: Any = None,
+    *,
+    memory_limit: Any = "auto",
+    dtype: Any = None,
+    monitor: Monitor | None = None,
+) -> GramFamily:
+    """Return the Gram matrices of several kernels of the same points, in one pass."""
+    if not kernels:
+        raise KernelError(sentence("gram_family", "it needs at least one kernel", "none"))
+    values = [to_kernel(kernel, who="gram_family") for kernel in kernels]
+    first, left, right = _sides(values[0], X, Y)
+    others = None if Y is None else right.points
+    rest = [_sides(kernel, left.points, others)[0] for kernel in values[1:]]
+    wanted = _dtype(dtype, first, left, right)
+    plan = make_plan(first, left, right, wanted, memory_limit, store=False)
+    return GramFamily([first, *rest], left, right, plan, wanted, monitor or Monitor())
+
+
+def _sides(kernel: Kernel, X: Any, Y: Any) -> tuple[Kernel, View, View]:
+    """Return the resolved kernel and both views; Y is the reference of X."""
+    for side in (X, Y):
+        if isinstance(side, Prepared) and side.kernel != kernel:
+            must = f"prepared points come with their kernel, {side.kernel!r}"
+            raise KernelError(sentence("gram", must, repr(kernel), "Call prepared.gram(X)."))
+    if Y is None:
+        prepared = X if isinstance(X, Prepared) else prepare(kernel, X)
+        return prepared.kernel, prepared.view, prepared.view
+    right = Y.view if isinstance(Y, Prepared) else View(Side(kernel.require_resolved().admit(Y)))
+    points = X.points if isinstance(X, Prepared) else kernel.admit(X)
+    if isinstance(points, GramRows):
+        points = GramRows(points.values)
+    return kernel, View(Side(points, right.side)), right
+
+
+def _dtype(wanted: Any, kernel: Kernel, left: View, right: View) -> np.dtype[Any]:
+    """Return the precision of K: that of the points, unless another is asked for.
+
+    Points in single precision for which that has no room ask for double precision.
+    """
+    if wanted is None:
+        common: np.dtype[Any] = np.result_type(left.dtype, right.dtype)
+        if common == np.float32 and any(_is_wide(kernel, view) for view in (left, right)):
+            return np.dtype(np.float64)
+        return common
+    found: np.dtype[Any] = np.dtype(wanted)
+    if found not in (np.float32, np.float64):
+        raise InputError(sentence("gram", "dtype must be float32 or float64", found))
+    return found
+
+
+def _is_wide(kernel: Kernel, view: View) -> bool:
+    side = view.side
+    return bool(side.once(("wide", kernel), lambda: too_wide(kernel, side.points)))
+
+
+def evaluate(kernel: Kernel, X: Any, Y: Any = None, dtype: Any = None) -> Array:
+    """Return K(X, Y) as an array: what `kernel(X, Y)` does."""
+    made = gram(kernel, X, Y, store=False, dtype=dtype)
+    made.checked = False  # a formula answers with what floating point makes of it
+    return made.dense()
+
+
+register_fast_path(evaluate)

@@ -1,0 +1,1 @@
+"""From a kernel's profile to a program of the native engine."""

@@ -1,0 +1,332 @@
+"""Kernels of graphs that count something in each graph."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations, permutations
+from typing import Any, cast
+
+import numpy as np
+
+from ... import _native, checks
+from ...checks import Array, KernelError, sentence
+from ...inputs import GRAPHS, Graph, Input
+from ..base import Basis, Kernel
+from ..objects.counted import CountKernel, Table
+from ..objects.paired import PairKernel
+from ..objects.tokens import mix
+from ..pairs import Pairs
+from .arrays import GraphArrays, flatten, labels_of, neighbours_of
+from .nodes import (
+    ComparesNodes,
+    NodeGraphs,
+    NodeProgramme,
+    attribute_rows,
+    node_values,
+    refuse_attributes,
+)
+
+BASES = ("subtree", "assignment")
+MOST = 1000  # rounds; labels of the definition are nested as deep
+
+
+@dataclass(frozen=True, repr=False)
+class WeisfeilerLehman(CountKernel):
+    """k(G, H) = sum_i sum_t n_t(G, i) n_t(H, i) over rounds i = 0..rounds and labels t.
+
+    A node starts with its label, all nodes of an unlabelled graph with the same one. In each round
+    its new label is the old one with the multiset of (edge label, label) of its neighbours;
+    n_t(G, i) is how often t occurs after round i. base="assignment" takes min(n_t(G, i), n_t(H, i))
+    instead of the product: the best matching of the nodes. Shervashidze, Schweitzer, van Leeuwen,
+    Mehlhorn, Borgwardt, "Weisfeiler-Lehman graph kernels" (2011); Kriege, Giscard, Wilson, "On
+    valid optimal assignment kernels" (2016).
+
+    Attributes of nodes are refused: `HashGraph` makes labels of them.
+    """
+
+    domain = GRAPHS
+
+    rounds: int = 3
+    base: str = "subtree"
+
+    def __post_init__(self) -> None:
+        self._set(
+            rounds=checks.whole("WeisfeilerLehman", "rounds", self.rounds, least=0, most=MOST),
+            base=checks.one_of("WeisfeilerLehman", "base", self.base, BASES),
+        )
+
+    @property
+    def overlap(self) -> bool:
+        return self.base == "assignment"
+
+    def counts(self, x: Graph) -> Mapping[Hashable, float]:
+        return self._refined(x, {})
+
+    def pair(self, x: Graph, y: Graph) -> float:
+        known: dict[Hashable, Hashable] = {}
+        return self.common(self._refined(x, known), self._refined(y, known))
+
+    def _refined(self, x: Graph, known: dict[Hashable, Hashable]) -> Mapping[Hashable, float]:
+        """Return the counts. Labels are kept in `known`, where equal ones are the same object:
+        else to compare two nested ones takes twice as long for each round."""
+        self._refuse_attributes([x])
+        near = neighbours_of(x)
+        labels: list[Hashable] = labels_of(x)
+        found: Counter[Hashable] = Counter((0, label) for label in labels)
+        for step in range(1, self.rounds + 1):
+            around = [Counter((edge, labels[u]) for u, edge, _ in nodes) for nodes in near]
+            made = [
+                (label, frozenset(seen.items())) for label, seen in zip(labels, around, strict=True)
+            ]
+            labels = [known.setdefault(label, label) for label in made]
+            found.update((step, label) for label in labels)
+        return found
+
+    def _refuse_attributes(self, graphs: Sequence[Graph]) -> None:
+        refuse_attributes("WeisfeilerLehman", graphs, f"Take HashGraph({self!r})")
+
+    def tabulate(self, items: Sequence[Graph]) -> Table:
+        self._refuse_attributes(items)
+        return self.tabulate_arrays(flatten(items))
+
+    def tabulate_arrays(self, graphs: GraphArrays) -> Table:
+        """Return the counts of graphs whose labels are codes."""
+        # A label is a hash of its content; a multiset of them is the sum of their hashes.
+        salts = mix(np.arange(1, self.rounds + 3, dtype=np.uint64))
+        edges = mix(graphs.arc_codes + salts[0])
+        labels = mix(graphs.node_codes + salts[1])
+        rounds = [labels]
+        for salt in salts[2:]:
+            around = _sums(mix(labels[graphs.neighbours] + edges), graphs.arc_ends)
+            labels = mix(mix(labels + salt) + around)
+            rounds.append(labels)
+        return Table.of(graphs.node_ends * len(rounds), np.stack(rounds, axis=1).ravel())
+
+
+@dataclass(frozen=True, repr=False)
+class ShortestPath(ComparesNodes, CountKernel):
+    """k(G, H) = sum_t n_t(G) n_t(H) over t = (label of u, label of v, length of the way u to v).
+
+    n_t(G) counts ordered pairs u != v with a path between them. An edge is as long as its weight,
+    1 without; the length is the least sum of weights, added up from u on, to twelve significant
+    digits. Borgwardt, Kriegel, "Shortest-path kernels on graphs" (2005).
+
+    node_kernel: a kernel of rows of numbers, for graphs with attributes of nodes. Then
+    k(G, H) = sum k(u, u') k(v, v') over the paths u to v of G and u' to v' of H of equal lengths
+    and labels, which has no explicit map. Without it attributes are refused.
+
+    >>> from mercer.kernels import Gaussian, Graph, ShortestPath
+    >>> edge = Graph(2, [(0, 1)], node_attributes=[[0.0], [1.0]])
+    >>> round(ShortestPath(node_kernel=Gaussian(gamma=1.0)).pair(edge, edge), 4)
+    2.2707
+    """
+
+    domain = GRAPHS
+
+    node_kernel: Kernel | None = None
+
+    def __post_init__(self) -> None:
+        self.check_node_kernel()
+
+    def profile(self, pairs: Pairs) -> Any:
+        return pairs.pairwise(self._compared() or self)
+
+    def _compared(self) -> _ComparedPaths | None:
+        """Return the kernel that compares paths one by one; None if it is enough to count them."""
+        return None if self.node_kernel is None else _ComparedPaths(self.node_kernel)
+
+    def pair(self, x: Graph, y: Graph) -> float:
+        compared = self._compared()
+        return super().pair(x, y) if compared is None else compared.pair(x, y)
+
+    def counts(self, x: Graph) -> Mapping[Hashable, float]:
+        self._check_counted([x])
+        labels = labels_of(x)
+        return Counter((labels[u], labels[v], length) for u, v, length in _paths(x))
+
+    def tabulate(self, items: Sequence[Graph]) -> Table:
+        self._check_counted(items)
+        return self.tabulate_arrays(flatten(items))
+
+    def tabulate_arrays(self, graphs: GraphArrays) -> Table:
+        """Return the counts of graphs whose labels are codes."""
+        found = _native.count_paths(*graphs.shape, graphs.node_codes, graphs.arc_weights, None)
+        tally = cast(_native.Tally, found)  # nobody can ask it to stop
+        made = Table(
+            np.empty(len(graphs) + 1, dtype=np.int64),
+            np.empty(tally.total, dtype=np.uint64),
+            np.empty(tally.total),
+        )
+        tally.store(made.ends, made.ids, made.values)
+        return made
+
+    def _check_counted(self, graphs: Sequence[Graph]) -> None:
+        if self.node_kernel is not None:
+            must = "paths can be counted without node_kernel only"
+            raise KernelError(sentence("ShortestPath", must, repr(self)))
+        instead = "Give it node_kernel=Gaussian(), take HashGraph(ShortestPath())"
+        refuse_attributes("ShortestPath", graphs, instead)
+
+    def has_map(self) -> bool:
+        return self.node_kernel is None
+
+    def _basis(self, points: Input) -> Basis | None:
+        return super()._basis(points) if self.node_kernel is None else None
+
+
+@dataclass(frozen=True, repr=False)
+class _ComparedPaths(PairKernel):
+    """ShortestPath with a node kernel, path by path."""
+
+    domain = GRAPHS
+
+    node_kernel: Kernel
+
+    @property
+    def _whole(self) -> ShortestPath:
+        return ShortestPath(self.node_kernel)
+
+    @property
+    def name(self) -> str:
+        return "ShortestPath"
+
+    def __repr__(self) -> str:
+        return repr(self._whole)
+
+    def pair(self, x: Graph, y: Graph) -> float:
+        values = node_values("ShortestPath", self.node_kernel, x, y, self._whole.without)
+        mine, theirs = labels_of(x), labels_of(y)
+        return float(
+            sum(
+                values[u, s] * values[v, t]
+                for u, v, length in _paths(x)
+                for s, t, other in _paths(y)
+                if length == other and mine[u] == theirs[s] and mine[v] == theirs[t]
+            )
+        )
+
+    def encode(self, items: Sequence[Graph]) -> NodeGraphs:
+        rows = attribute_rows("ShortestPath", items, self._whole.without)
+        graphs = flatten(items)
+        paths = _native.PathLists(*graphs.shape, graphs.node_codes, graphs.arc_weights)
+        return NodeGraphs(paths, rows, graphs.node_ends)
+
+    def job(self, left: NodeGraphs, right: NodeGraphs) -> NodeProgramme:
+        job = _native.NodePaths(left.graphs, right.graphs)
+        return NodeProgramme("ShortestPath", self.node_kernel, left, right, job)
+
+
+@dataclass(frozen=True, repr=False)
+class Graphlet(CountKernel):
+    """k(G, H) = sum_t n_t(G) n_t(H) over connected graphs t of `size` nodes, 3, 4 or 5.
+
+    n_t(G) counts the sets of nodes of G whose induced subgraph is isomorphic to t: exact, by going
+    through all connected ones. Labels, weights and self-loops do not matter; attributes of nodes
+    are refused. Shervashidze, Vishwanathan, Petri, Mehlhorn, Borgwardt, "Efficient graphlet kernels
+    for large graph comparison" (2009).
+    """
+
+    domain = GRAPHS
+
+    size: int = 3
+
+    def __post_init__(self) -> None:
+        self._set(size=checks.whole("Graphlet", "size", self.size, least=3, most=5))
+
+    def counts(self, x: Graph) -> Mapping[Hashable, float]:
+        refuse_attributes("Graphlet", [x], _OTHERS)
+        joined = set(map(tuple, x.edges.tolist()))
+        classes, patterns = _classes(self.size)
+        found: Counter[Hashable] = Counter()
+        for nodes in combinations(range(x.n_nodes), self.size):
+            edges = [pair in joined for pair in _pairs(nodes)]
+            kind = classes[sum(1 << bit for bit, there in enumerate(edges) if there)]
+            if kind >= 0:
+                found[int(patterns[kind])] += 1
+        return found
+
+    def tabulate(self, items: Sequence[Graph]) -> Table:
+        refuse_attributes("Graphlet", items, _OTHERS)
+        graphs = flatten(items)
+        classes, patterns = _classes(self.size)
+        found = np.empty((len(items), len(patterns)), dtype=np.int64)
+        _native.count_graphlets(*graphs.shape, self.size, classes, found, None)
+        owners, kinds = np.nonzero(found)
+        ends = np.searchsorted(owners, np.arange(len(items) + 1))
+        return Table(ends.astype(np.int64), patterns[kinds], found[owners, kinds].astype(float))
+
+
+_OTHERS = "Take HashGraph() or ShortestPath(node_kernel=Gaussian())"
+
+
+def _sums(values: Array, ends: Array) -> Array:
+    """Return the sums of the values from ends[i] to ends[i + 1], modulo 2**64."""
+    upto = np.concatenate([np.zeros(1, np.uint64), np.cumsum(values)])
+    return np.asarray(upto[ends[1:]] - upto[ends[:-1]])
+
+
+def _paths(graph: Graph) -> Iterator[tuple[int, int, float]]:
+    """Yield the ends of all shortest paths between different nodes, and their lengths."""
+    near = neighbours_of(graph)
+    for u in range(graph.n_nodes):
+        for v, length in _lengths(near, u).items():
+            if v != u:
+                yield u, v, float(f"{length:.11e}")
+
+
+def _lengths(near: list[list[tuple[int, Hashable, float]]], source: int) -> dict[int, float]:
+    """Return the length of the shortest path from a node to every node that it reaches."""
+    found: dict[int, float] = {}
+    waiting = [(0.0, source)]
+    while waiting:
+        length, v = heapq.heappop(waiting)
+        if v in found:
+            continue
+        found[v] = length
+        for u, _, weight in near[v]:
+            if math.isfinite(length + weight):
+                heapq.heappush(waiting, (length + weight, u))
+    return found
+
+
+def _pairs(nodes: Sequence[int]) -> list[tuple[int, int]]:
+    """Return all pairs of nodes; the edge of nodes i < j is bit j (j - 1) / 2 + i of a pattern."""
+    return [(nodes[i], nodes[j]) for j in range(len(nodes)) for i in range(j)]
+
+
+@cache
+def _classes(size: int) -> tuple[Array, Array]:
+    """Return the class of every pattern of edges between so many nodes, and a pattern of each.
+
+    Patterns of isomorphic graphs are of one class, known by the least of them. A graph that is not
+    connected has class -1.
+    """
+    places = {frozenset(pair): bit for bit, pair in enumerate(_pairs(range(size)))}
+    moved = np.array(
+        [
+            [1 << places[frozenset(pair)] for pair in _pairs(order)]
+            for order in permutations(range(size))
+        ]
+    )
+    patterns = np.arange(1 << len(places))
+    edges = (patterns[:, None] >> np.arange(len(places))) & 1
+    least = (edges @ moved.T).min(axis=1)
+    connected = [one for one in np.unique(least).tolist() if _is_connected(one, size)]
+    classes = np.full(len(patterns), -1, dtype=np.int32)
+    for kind, one in enumerate(connected):
+        classes[least == one] = kind
+    return classes, np.array(connected, dtype=np.uint64)
+
+
+def _is_connected(pattern: int, size: int) -> bool:
+    reached = {0}
+    for _ in range(size):
+        for bit, pair in enumerate(_pairs(range(size))):
+            if pattern >> bit & 1 and reached & set(pair):
+                reached |= set(pair)
+    return len(reached) == size

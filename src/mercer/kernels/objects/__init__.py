@@ -1,0 +1,1 @@
+"""Kernels of objects: sets, strings, trees, time series, images."""

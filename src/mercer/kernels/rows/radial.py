@@ -1,0 +1,195 @@
+"""Kernels of a distance between rows of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import InitVar, dataclass
+from math import gamma as gamma_function
+from typing import Any
+
+import numpy as np
+
+from ... import checks
+from ...checks import Array, InputError, sentence
+from ...inputs import ROWS, Input, Matrix
+from ..base import Kernel
+from ..pairs import ABSOLUTE, SQUARED, Pairs, Weights, as_matrix, column_weights
+from ..parameters import Bandwidth, bandwidth, data_bandwidth
+
+
+@dataclass(frozen=True, repr=False)
+class Gaussian(Kernel):
+    """k(x, y) = exp(-gamma ||x - y||**2); gamma may be one number a column.
+
+    gamma="scale" is 1/(d var(X)), "auto" is 1/d; sigma is another way to give it:
+    gamma = 1 / (2 sigma**2).
+    """
+
+    domain = ROWS
+
+    gamma: Bandwidth = "scale"
+    sigma: InitVar[Any] = None
+
+    def __post_init__(self, sigma: Any) -> None:
+        gamma: Any = self.gamma
+        if sigma is not None:
+            if not isinstance(gamma, str) or gamma != "scale":
+                raise InputError(
+                    sentence("Gaussian", "give gamma or sigma", f"gamma={gamma!r}, sigma={sigma!r}")
+                )
+            gamma = _map(lambda one: 0.5 / one / one, _lengths("Gaussian", "sigma", sigma))
+        self._set(gamma=bandwidth("Gaussian", "gamma", gamma))
+
+    def profile(self, pairs: Pairs) -> Any:
+        return np.exp(-pairs.sum(SQUARED, self.gamma))
+
+
+@dataclass(frozen=True, repr=False)
+class Laplacian(Kernel):
+    """k(x, y) = exp(-gamma ||x - y||_1); gamma may be one number a column.
+
+    gamma="scale" is 1/(d std(X)), "auto" is 1/d.
+    """
+
+    domain = ROWS
+
+    gamma: Bandwidth = "scale"
+
+    def __post_init__(self) -> None:
+        self._set(gamma=bandwidth("Laplacian", "gamma", self.gamma))
+
+    def profile(self, pairs: Pairs) -> Any:
+        return np.exp(-pairs.sum(ABSOLUTE, self.gamma))
+
+    def from_data(self, name: str, points: Input, weight: Array | None) -> float:
+        return data_bandwidth(str(self.gamma), points, weight, power=0.5)
+
+
+@dataclass(frozen=True, repr=False)
+class _LengthScale(Kernel):
+    """A kernel of r = ||x - y|| / length_scale; "scale" is the length sqrt(d var(X))."""
+
+    domain = ROWS
+
+    def from_data(self, name: str, points: Input, weight: Array | None) -> float:
+        return float(data_bandwidth(getattr(self, name), points, weight) ** -0.5)
+
+
+@dataclass(frozen=True, repr=False)
+class Matern(_LengthScale):
+    """The Matern kernel of smoothness nu: 2**(1-nu)/Gamma(nu) s**nu K_nu(s), s = sqrt(2 nu) r.
+
+    nu = 1/2 is exp(-r), 3/2 and 5/2 are polynomials times exp(-s). r = ||x - y|| / length_scale.
+    """
+
+    nu: float = 1.5
+    length_scale: Bandwidth = 1.0
+
+    def __post_init__(self) -> None:
+        self._set(
+            nu=checks.number("Matern", "nu", self.nu, above=0, most=40, advice=_SMOOTH),
+            length_scale=_lengths("Matern", "length_scale", self.length_scale, words=True),
+        )
+
+    def profile(self, pairs: Pairs) -> Any:
+        s = np.sqrt(2.0 * self.nu * pairs.sum(SQUARED, _inverse_squares(self.length_scale)))
+        if self.nu == 0.5:
+            return np.exp(-s)
+        if self.nu == 1.5:
+            return (1.0 + s) * np.exp(-s)
+        if self.nu == 2.5:
+            return (1.0 + s + s * s / 3.0) * np.exp(-s)
+        return _matern(s, self.nu)
+
+
+_SMOOTH = "A Matern kernel as smooth as that is nearly Gaussian(sigma=length_scale)."
+
+
+def _matern(s: Array, nu: float) -> Array:
+    """Return the general form; 1 to rounding where K_nu overflows, 0 far out; NaN stays."""
+    from scipy.special import kv  # here, because loading it takes longer than all of mercer
+
+    s = np.minimum(s, 1e3)
+    bessel = kv(nu, s)
+    value = 2.0 ** (1.0 - nu) / gamma_function(nu) * s**nu * bessel
+    return np.where(np.isinf(bessel), 1.0, value)
+
+
+@dataclass(frozen=True, repr=False)
+class RationalQuadratic(_LengthScale):
+    """k(x, y) = (1 + r**2 / (2 alpha))**-alpha with r = ||x - y|| / length_scale."""
+
+    alpha: float = 1.0
+    length_scale: Bandwidth = 1.0
+
+    def __post_init__(self) -> None:
+        self._set(
+            alpha=checks.number("RationalQuadratic", "alpha", self.alpha, above=0),
+            length_scale=_lengths(
+                "RationalQuadratic", "length_scale", self.length_scale, words=True
+            ),
+        )
+
+    def profile(self, pairs: Pairs) -> Any:
+        square = pairs.sum(SQUARED, _inverse_squares(self.length_scale))
+        return (1.0 + square / (2.0 * self.alpha)) ** -self.alpha
+
+
+@dataclass(frozen=True, repr=False)
+class Periodic(Kernel):
+    """k(x, y) = exp(-2 sum_c sin(pi (x_c - y_c) / period)**2 / length_scale**2).
+
+    It is the Gaussian kernel of points laid on circles: (cos, sin) of 2 pi x_c / period.
+    """
+
+    domain = ROWS
+
+    period: Bandwidth = 1.0
+    length_scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        self._set(
+            period=_lengths("Periodic", "period", self.period),
+            length_scale=checks.number("Periodic", "length_scale", self.length_scale, above=0),
+        )
+
+    def profile(self, pairs: Pairs) -> Any:
+        return np.exp(pairs.of(self.circle).sum(SQUARED, -0.5 / self.length_scale**2))
+
+    def circle(self, points: Input) -> Matrix:
+        """Return the points on their circles, two columns for one."""
+        rows = as_matrix(points).dense()
+        period: Any = self.period
+        if isinstance(period, tuple):
+            period = column_weights(period, rows.shape[1])
+        circle = np.empty((len(rows), 2 * rows.shape[1]))
+        cosine, angle = circle[:, : rows.shape[1]], circle[:, rows.shape[1] :]
+        # The remainder first: an angle of many turns would lose digits.
+        np.remainder(rows, period, out=angle)
+        angle *= 2.0 * np.pi / period
+        np.cos(angle, out=cosine)
+        np.sin(angle, out=angle)
+        return Matrix(circle)
+
+
+def _map(change: Callable[[float], float], value: Bandwidth) -> Any:
+    if isinstance(value, str):
+        return value
+    return tuple(map(change, value)) if isinstance(value, tuple) else change(value)
+
+
+def _inverse_squares(length: Bandwidth) -> Weights:
+    weights: Weights = _map(lambda one: 1.0 / one / one, length)
+    return weights
+
+
+def _lengths(who: str, name: str, value: Any, words: bool = False) -> Bandwidth:
+    """Return one positive length or one a column; with `words`, also "scale" or "auto"."""
+    if isinstance(value, str) and not words:
+        raise checks.InputTypeError(sentence(who, f"{name} must be a number above 0", repr(value)))
+    found = bandwidth(who, name, value)
+    if isinstance(found, tuple):
+        return tuple(
+            checks.number(who, f"{name}[{i}]", one, above=0) for i, one in enumerate(found)
+        )
+    return found

@@ -1,0 +1,151 @@
+"""Conjugate gradients for several right sides at once, which share their search directions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from ..checks import Array
+from ..monitor import Monitor, Stopped
+from .blas import product
+from .cholesky import NotPositiveDefinite, TileCholesky, dense_bands, inner_products
+
+Operator = Callable[[Array], Array]
+
+DEPENDENT = 1e-13  # squared length at which a direction counts as a combination of the others
+
+
+@dataclass
+class System:
+    """(A + alpha I) X = B.
+
+    targets: the residual norm at which each column is solved. scale: what residuals are compared
+    with, where B is itself what an earlier solution left; None is the norm of B.
+    """
+
+    alpha: float
+    right: Array
+    targets: Array
+    precondition: Operator
+    scale: Array | None = None
+    X: Array = field(init=False)
+
+    def start(self) -> None:
+        self.X = np.zeros_like(self.right)
+        self._set_residual(self.right, np.eye(self.right.shape[1]), np.zeros((0, 0)))
+
+    def _set_residual(self, R: Array, rho: Array, S: Array) -> None:
+        """Write the residual as Q rho with Q' M**-1 Q = I and take the new directions."""
+        W = self.precondition(R)
+        values, vectors = np.linalg.eigh(_symmetric(R.T @ W))
+        kept = values > DEPENDENT * max(values[-1], 0.0) if len(values) else values > 0
+        scale = vectors[:, kept] / np.sqrt(values[kept])
+        zeta = (vectors[:, kept] * np.sqrt(values[kept])).T
+        self.Q, self.rho = R @ scale, zeta @ rho
+        self.S = W @ scale
+        if len(S):
+            self.S += S @ zeta.T
+
+    def norms(self) -> Array:
+        """Return the length of each column of the residual."""
+        return np.asarray(np.linalg.norm(self.Q @ self.rho, axis=0))
+
+    @property
+    def solved(self) -> bool:
+        return bool(np.all(self.norms() <= self.targets))
+
+    def step(self, applied: Array) -> None:
+        """Move along S; given: applied = A S."""
+        Z = applied + self.alpha * self.S
+        try:
+            curvature = cho_factor(_symmetric(self.S.T @ Z), check_finite=False)
+        except np.linalg.LinAlgError:
+            raise NotPositiveDefinite from None
+        self.X += self.S @ cho_solve(curvature, self.rho, check_finite=False)
+        left = cho_solve(curvature, np.eye(self.S.shape[1]), check_finite=False)
+        self._set_residual(self.Q - Z @ left, self.rho, self.S)
+
+
+def _symmetric(matrix: Array) -> Array:
+    return np.asarray((matrix + matrix.T) / 2)
+
+
+def conjugate_gradients(
+    apply: Operator, systems: Sequence[System], max_iter: int, monitor: Monitor, done: int = 0
+) -> tuple[int, str]:
+    """Solve systems that share A, with one product of A and all directions in each iteration.
+
+    Returns the iterations made and "converged", "iteration limit", or why it was stopped; the
+    solutions are in the systems. done: iterations that were made before.
+
+    Dubrulle, "Retooling the method of block conjugate gradients" (2001).
+    """
+    for system in systems:
+        system.start()
+    for iteration in range(done, max_iter):
+        active = [system for system in systems if not system.solved]
+        if not active:
+            return iteration, "converged"
+        try:
+            applied = apply(np.hstack([system.S for system in active]))
+        except Stopped as stop:
+            return iteration, stop.reason
+        cuts = np.cumsum([system.S.shape[1] for system in active])[:-1]
+        for system, part in zip(active, np.split(applied, cuts, axis=1), strict=True):
+            system.step(part)
+        try:
+            monitor.iteration(_record(iteration + 1, active))
+        except Stopped as stop:
+            return iteration + 1, stop.reason
+    solved = all(system.solved for system in systems)
+    return max_iter, "converged" if solved else "iteration limit"
+
+
+def _record(iteration: int, systems: Sequence[System]) -> dict[str, Any]:
+    """Return what there is to tell about an iteration; fraction: of the digits that are wanted."""
+    tiny = np.finfo(float).tiny
+    sizes = [np.linalg.norm(s.right, axis=0) if s.scale is None else s.scale for s in systems]
+    scale = np.maximum(np.concatenate(sizes), tiny)
+    now = np.maximum(np.concatenate([s.norms() for s in systems]) / scale, tiny)
+    wanted = np.maximum(np.concatenate([s.targets for s in systems]) / scale, tiny)
+    done = np.log(now) / np.minimum(np.log(wanted), -1e-9)
+    return {
+        "stage": "conjugate gradients",
+        "iteration": iteration,
+        "residual": float(now.max()),
+        "fraction": float(np.clip(done, 0.0, 1.0).min()),
+    }
+
+
+class LowRankPreconditioner:
+    """M**-1 = (T' T + alpha I)**-1, by Woodbury's identity.
+
+    T: (rank, n), from a partial Cholesky factor of A.
+    """
+
+    def __init__(self, T: Array, monitor: Monitor) -> None:
+        self.T, self.monitor = T, monitor
+        self.inner = inner_products(T, monitor)
+
+    def at(self, alpha: float) -> Operator:
+        """Return r -> M**-1 r."""
+        rank, dtype = len(self.T), self.T.dtype
+        if alpha == 0:  # T' T alone has no inverse
+            return lambda R: R
+        if rank == 0:
+            return lambda R: R / alpha
+        shifted = self.inner.copy()
+        # Rounding in T must not make the inner matrix indefinite.
+        floor = 10 * float(np.finfo(dtype).eps) * float(np.trace(self.inner))
+        shifted[np.diag_indices(rank)] += max(alpha, floor)
+        factor = TileCholesky(dense_bands(shifted), np.float64, self.monitor)
+
+        def apply(R: Array) -> Array:
+            inside = factor.solve(product(self.T, R.astype(dtype)))
+            return np.asarray((R - product(self.T.T, inside.astype(dtype))) / alpha)
+
+        return apply

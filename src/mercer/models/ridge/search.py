@@ -1,0 +1,405 @@
+"""Kernel ridge models that choose their kernel and alpha."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.class_weight import compute_sample_weight
+
+from ... import checks
+from ...checks import Array, InputError, sentence
+from ...fitting.cross_validation import (
+    Candidate,
+    Given,
+    HeldOut,
+    HeldOutClasses,
+    HeldOutNumbers,
+    Search,
+    Unseen,
+    asks_for_weights,
+    best,
+    check_folds,
+    results,
+)
+from ...fitting.ridge import MAP_MOST, RidgeFit
+from ...grams import gram_family, limit_in_bytes, limited_threads, prepare
+from ...inputs import Input, RowBlocks
+from ...kernels import Kernel, to_kernel
+from ...monitor import Monitor, Stopped, to_stderr, warn
+from ...solvers import RidgePath, RidgeProblem
+from ..parameters import splits_of
+from ..records import recorded
+from ..targets import is_single
+from .classifier import LabelledRidge, Labels
+from .regressor import NumberRidge, RidgeEstimator
+
+SEARCH_SHARE = 0.8  # of the time limit; the final fit has what is left of all of it
+AT_ONCE = 8  # kernels whose matrices are computed together
+EXACT_ROWS = 6000  # up to which K is diagonalised
+EQUAL = 1e-12  # relative difference of scores that is rounding
+HALF_DECADES = 10.0 ** np.arange(-6, 3.5, 0.5)
+
+
+class RidgeSearch(RidgeEstimator):
+    """What the models that search share."""
+
+    alphas: Any
+    cv: Any
+    scoring: Any
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; kernel__… names belong to a single kernel."""
+        given = params.get("kernel", self.kernel)
+        nested = [name for name in params if name.startswith("kernel__")]
+        if nested and isinstance(given, list | tuple):
+            must = f"{', '.join(nested)} must be set on a single kernel"
+            got = f"a list of {len(given)}"
+            raise InputError(sentence(type(self).__name__, must, got, "Set kernel to a new list."))
+        return super().set_params(**params)
+
+    def _kernel(self) -> Kernel:
+        return self._kernels()[0]
+
+    def _kernels(self) -> list[Kernel]:
+        given = self.kernel if isinstance(self.kernel, list | tuple) else [self.kernel]
+        who = type(self).__name__
+        if not given:
+            raise InputError(sentence(who, "kernel must name at least one", "an empty list"))
+        return [to_kernel(kernel, who=who) for kernel in given]
+
+    def _check_alphas(self) -> list[float]:
+        who = type(self).__name__
+        usual = HALF_DECADES[6:] if is_classifier(self) else HALF_DECADES
+        values = np.atleast_1d(np.asarray(usual if self.alphas is None else self.alphas))
+        if values.ndim != 1 or len(values) == 0:
+            raise InputError(sentence(who, "alphas must be a list of numbers", values.shape))
+        return [checks.number(who, "alphas", value, least=0) for value in values.tolist()]
+
+    def _search(self, points: Input, given: Given, groups: Any) -> tuple[Kernel, float]:
+        """Score all kernels and alphas; publish the table and return the best pair."""
+        who = type(self).__name__
+        kept = np.ones(len(points), dtype=bool) if given.weight is None else given.weight > 0
+        if kept.sum() < 2:
+            must = "cross-validation needs at least two points with a weight"
+            raise InputError(sentence(who, must, f"{kept.sum()} sample(s)"))
+        search, problems = self._plan(given, groups, kept)
+        chosen = points if kept.all() else points.take(np.flatnonzero(kept))
+        alphas = self._check_alphas()
+        limit = self._settings().time_limit
+        progress = to_stderr(who) if self.verbose else None
+        monitor = Monitor(None if limit is None else SEARCH_SHARE * limit, progress, self.callback)
+        with limited_threads(self.n_jobs, who):
+            candidates = self._score_all(search, chosen, problems, alphas, monitor)
+        if not candidates:
+            self.cv_results_, self.best_index_ = {}, 0
+            found = Candidate(self._kernel(), alphas[len(alphas) // 2], (float("nan"),), np.inf)
+        else:
+            self.cv_results_ = results(candidates)
+            self.best_index_ = best(candidates, EQUAL)
+            found = candidates[self.best_index_]
+        self.best_score_, self.alpha_ = found.mean, found.alpha
+        return found.kernel, found.alpha
+
+    def _plan(self, given: Given, groups: Any, kept: Array) -> tuple[Search, list[RidgeProblem]]:
+        """Return what scores, and the problem of each weighting; kept: points with a weight."""
+        splits, folds = None, None
+        if self.cv is not None:
+            who = type(self).__name__
+            splits = splits_of(who, self.cv, given.truth, groups, is_classifier(self))
+            folds = check_folds(who, splits, kept)
+
+        def part(values: Array | None) -> Array | None:
+            return None if values is None else values[kept]
+
+        weightings, turns = given.weightings(splits)
+        asked = part(given.samples) if asks_for_weights(self) else None
+        targets, truth = given.targets[kept], given.truth[kept]
+        search = Search(targets, truth, given.known, self.scoring, asked, folds, turns)
+        copies = np.ones(len(targets)) if given.samples is None else given.samples[kept]
+        none, offset = np.zeros(targets.shape[1]), bool(self.fit_intercept)
+        return search, [RidgeProblem(targets, none, part(w), offset, copies) for w in weightings]
+
+    def _score_all(
+        self,
+        search: Search,
+        points: Input,
+        problems: list[RidgeProblem],
+        alphas: list[float],
+        monitor: Monitor,
+    ) -> list[Candidate]:
+        """Return the candidates that there was time for, and warn if it was not all of them."""
+        candidates: list[Candidate] = []
+        total = len(self._kernels()) * len(alphas)
+        try:
+            for kernel, paths in self._paths(points, problems, monitor):
+                for candidate in search.along(kernel, paths, alphas):
+                    candidates.append(candidate)
+                    record = {"stage": "cross-validation", "alpha": candidate.alpha}
+                    record |= {"kernel": kernel, "score": candidate.mean}
+                    monitor.iteration(record | {"fraction": len(candidates) / total})
+        except Stopped as stop:
+            must = "all pairs of kernel and alpha should be scored"
+            got = f"{len(candidates)} of {total} pairs of kernel and alpha were scored"
+            advice = "Raise time_limit, or try fewer."
+            text = sentence(type(self).__name__, must, f"{got} ({stop.reason})", advice)
+            warn(text, ConvergenceWarning)
+        return candidates
+
+    def _paths(
+        self, points: Input, problems: list[RidgeProblem], monitor: Monitor
+    ) -> Iterator[tuple[Kernel, Iterator[RidgePath]]]:
+        """Yield every kernel with its path for each problem: exact for few points or features,
+        else that of Nyström's model.
+        """
+        kernels, least = self._kernels(), min(self._check_alphas())
+        n, weight = len(points), problems[0].weight
+        limit = limit_in_bytes(type(self).__name__, self.memory_limit)
+        few = n <= EXACT_ROWS and 40 * n * n <= limit
+        together = max(1, min(AT_ONCE, limit // (8 * n * n) - 4))
+        for first in range(0, len(kernels), together):
+            some = kernels[first : first + together]
+            wide = [few and not self._has_small_map(kernel, points) for kernel in some]
+            chosen = [kernel for kernel, whole in zip(some, wide, strict=True) if whole]
+            matrices = iter(_dense(chosen, points, weight, monitor))
+            for kernel, whole in zip(some, wide, strict=True):
+                if whole:
+                    yield kernel, _of_gram(next(matrices), problems, least, monitor)
+                else:
+                    yield kernel, self._in_features(kernel, points, problems, monitor)
+
+    def _has_small_map(self, kernel: Kernel, points: Input) -> bool:
+        """Return whether an exact map has few features, and less than there are points."""
+        width = prepare(kernel, points).map_width()
+        return width is not None and width < min(len(points), MAP_MOST)
+
+    def _in_features(
+        self, kernel: Kernel, points: Input, problems: list[RidgeProblem], monitor: Monitor
+    ) -> Iterator[RidgePath]:
+        for problem in problems:
+            prepared = prepare(kernel, points, problem.weight).checked()
+            fit = RidgeFit(prepared, problem, self._settings(), monitor)
+            yield RidgePath.of_features(fit.features())
+
+
+def _of_gram(
+    K: Array, problems: list[RidgeProblem], least: float, monitor: Monitor
+) -> Iterator[RidgePath]:
+    """Yield the path of each problem; the last one takes K itself."""
+    for problem in problems:
+        monitor.poll()
+        own = K if problem is problems[-1] else K.copy()
+        yield RidgePath.of_gram(own, problem, least, monitor)
+
+
+def _dense(
+    kernels: Sequence[Kernel], points: Input, weight: Array | None, monitor: Monitor
+) -> list[Array]:
+    """Return K of every kernel; what they have in common is computed once."""
+    prepared = [prepare(kernel, points, weight).checked() for kernel in kernels]
+    settled = [one.kernel for one in prepared]
+    blocks = isinstance(points, RowBlocks)
+    if (
+        len(settled) > 1
+        and not blocks
+        and all(kernel.domain == settled[0].domain for kernel in settled)
+    ):
+        return list(gram_family(settled, points, dtype=np.float64, monitor=monitor).dense())
+    return [one.gram(dtype=np.float64, store=False, monitor=monitor).dense() for one in prepared]
+
+
+class KernelRidgeCV(NumberRidge, RidgeSearch):
+    """Kernel ridge regression that chooses its kernel and alpha by exact cross-validation.
+
+    One eigendecomposition of K for each kernel gives the held-out predictions of every alpha in
+    closed form: those of a set F held out are y_F - (I - H_FF)**-1 (y_F - f_F). Above 6,000 points
+    the same for a Nyström model; the final fit is that of `KernelRidge`. Scores are those of
+    scikit-learn's `cross_val_score` on the same folds: `sample_weight` is for training, and reaches
+    the scores only where metadata routing is enabled and the scorer (or, without one, this model's
+    own `score`) has requested it. Points of weight 0 are neither trained on nor scored.
+
+    Parameters
+    ----------
+    alphas : numbers to try; None is 1e-6 to 1e3 in half decades
+    kernel : a kernel or a list of kernels, as in `KernelRidge`
+    cv : None (leave one out), a number of folds, a splitter or a list of (train, test)
+    scoring : a scorer or its name; None is R**2. Leave-one-out predictions are scored together.
+    fit_intercept, solver, n_centers, tol, max_iter, memory_limit, time_limit, callback, n_jobs,
+    random_state, verbose : as in `KernelRidge`
+
+    Attributes
+    ----------
+    alpha_, kernel_, best_score_, best_index_, cv_results_, and those of `KernelRidge`.
+    A parameter such as gamma="scale" is settled on all training points before they are split.
+
+    References
+    ----------
+    Rifkin, Lippert, "Notes on regularized least squares" (2007).
+    """
+
+    _sizes: ClassVar[tuple[float, float]] = (1e-150, 1e150)  # errors are squared, and scored
+
+    def __init__(
+        self,
+        alphas: Any = None,
+        *,
+        kernel: Any = None,
+        cv: Any = None,
+        scoring: Any = None,
+        fit_intercept: bool = False,
+        solver: str = "auto",
+        n_centers: Any = None,
+        tol: float = 1e-6,
+        max_iter: Any = None,
+        memory_limit: Any = "auto",
+        time_limit: Any = None,
+        callback: Any = None,
+        n_jobs: Any = None,
+        random_state: Any = None,
+        verbose: Any = False,
+    ) -> None:
+        self.alphas = alphas
+        self.kernel = kernel
+        self.cv = cv
+        self.scoring = scoring
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.n_centers = n_centers
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_limit = memory_limit
+        self.time_limit = time_limit
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @recorded
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Choose, then fit all points; groups are handed to the splitter."""
+        start = time.monotonic()
+        points = self._check_fit(X)
+        targets, self._flat = self._check_targets(y, len(points))
+        self._single = is_single(y)
+        weight = checks.sample_weight(type(self).__name__, sample_weight, len(points))
+        truth = targets[:, 0] if self._flat else targets
+
+        def known(values: Array, unseen: Any) -> HeldOut:
+            return HeldOutNumbers(values[:, 0] if self._flat else values)
+
+        pair = self._search(points, Given(targets, truth, weight, weight, known), groups)
+        self._solve(points, targets, weight, chosen=pair, since=start)
+        if self._flat:
+            self._flatten()
+        return self
+
+
+class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
+    """`KernelRidgeClassifier` that chooses its kernel and alpha by exact cross-validation.
+
+    As in `KernelRidgeCV`; equal scores are decided by the squared error of the held-out scores.
+    Class weights are for training, never for scores. With folds "balanced" ones are those of each
+    fold's training points, at the price of a decomposition for each weighting; leaving out one
+    point at a time, those of all points. Probabilities of a fold are those of the model without
+    it, calibrated on its training points; leaving out one, their slope is that of all points.
+
+    Parameters
+    ----------
+    alphas : numbers to try; None is 1e-3 to 1e3 in half decades
+    kernel, cv : as in `KernelRidgeCV`
+    scoring : a scorer or its name; None is accuracy
+    class_weight, probability : as in `KernelRidgeClassifier`
+    fit_intercept, solver, n_centers, tol, max_iter, memory_limit, time_limit, callback, n_jobs,
+    random_state, verbose : as in `KernelRidge`
+
+    Attributes
+    ----------
+    alpha_, kernel_, best_score_, best_index_, cv_results_, and those of `KernelRidgeClassifier`
+
+    References
+    ----------
+    Rifkin, Lippert, "Notes on regularized least squares" (2007).
+    """
+
+    def __init__(
+        self,
+        alphas: Any = None,
+        *,
+        kernel: Any = None,
+        cv: Any = None,
+        scoring: Any = None,
+        fit_intercept: bool = False,
+        class_weight: Any = None,
+        probability: bool = True,
+        solver: str = "auto",
+        n_centers: Any = None,
+        tol: float = 1e-6,
+        max_iter: Any = None,
+        memory_limit: Any = "auto",
+        time_limit: Any = None,
+        callback: Any = None,
+        n_jobs: Any = None,
+        random_state: Any = None,
+        verbose: Any = False,
+    ) -> None:
+        self.alphas = alphas
+        self.kernel = kernel
+        self.cv = cv
+        self.scoring = scoring
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.probability = probability
+        self.solver = solver
+        self.n_centers = n_centers
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_limit = memory_limit
+        self.time_limit = time_limit
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @recorded
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Choose, then fit all points; groups are handed to the splitter."""
+        start = time.monotonic()
+        points = self._check_fit(X)
+        labels = self._encode(y, len(points), sample_weight)
+        pair = self._search(points, self._given(labels), groups)
+        self._fit_labels(points, labels, chosen=pair, since=start)
+        return self
+
+    def _given(self, labels: Labels) -> Given:
+        """Return the search for the labels.
+
+        The probabilities of a fold are those of the model without it: their slope is fitted to the
+        scores that points of the training rows get where they are left out of it in turn.
+        """
+        codes, weight, samples = labels.codes, labels.weight, labels.samples
+        truth = codes if self._multilabel else self.classes_[codes]
+        binary = not self._multilabel and len(self.classes_) == 2
+        used = codes if weight is None else codes[weight > 0]
+
+        def known(values: Array, unseen: Callable[[], Unseen]) -> HeldOut:
+            def chances(scores: Array) -> Array:
+                found = unseen()
+                own = found.values[:, 0] if binary else found.values
+                slopes = self._slopes(own, used[found.rows], found.weight)
+                return self._chances(scores, slopes)
+
+            scores = values[:, 0] if binary else values
+            return HeldOutClasses(scores, self.classes_, self._decide, chances)
+
+        def reweigh(train: Array) -> Array:
+            rows = np.flatnonzero(train) if train.dtype == bool else train
+            factor = compute_sample_weight(self.class_weight, truth, indices=rows)
+            factor = np.where(factor > 0, factor, 1.0)  # 0 of classes that are held out entirely
+            return factor if samples is None else factor * samples
+
+        balanced = isinstance(self.class_weight, str)
+        return Given(labels.targets, truth, samples, weight, known, reweigh if balanced else None)

@@ -1,0 +1,249 @@
+"""What support vector machines share: parameters, the solution, scores, the certificate."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from ... import checks
+from ...checks import Array, InputError, sentence
+from ...fitting.machines import MachineShop, Task
+from ...fitting.rows import SharedRows
+from ...grams import limited_threads
+from ...inputs import Input, Matrix
+from ...kernels import Linear
+from ...linalg.cholesky import negative_eigenvalue
+from ...monitor import Monitor, Stopped, to_stderr, warn
+from ...solvers import Machine
+from ..base import Certificate, KernelEstimator
+
+UNLIMITED = 2**62
+
+ADVICE = {
+    "iteration limit": "Raise max_iter or tol, lower C, or scale the columns of X.",
+    "time limit": "Raise time_limit or tol, or lower C.",
+    "cancelled": "Let it run on, or raise tol.",
+    "no margin": "Raise nu: where so few errors are allowed, the best function is 0.",
+    "rounding": "Scale the columns of X, lower C, or raise tol: beside values of K this large, "
+    "rounding hides what is left.",
+    "stagnated": "Raise tol, scale the columns of X, or see check_kernel: is the kernel Mercer?",
+}
+
+
+@dataclass(frozen=True)
+class SvmCertificate(Certificate):
+    """How far a support vector machine is from its optimum.
+
+    status: "converged", or why not. primal, dual: the objectives, equal at the optimum; gap: their
+    difference. violation: the largest violation of the Karush-Kuhn-Tucker conditions, to be below
+    `tol`; rounding: what rounding of K and of sums of its values may amount to, which is all that
+    is left if the status is "rounding". zero, free, bound: how many coefficients are 0, between
+    the bounds, at a bound. norm: of w; margin: 1 / norm. Several machines: sums, the largest
+    violation, the smallest margin. rows_reused: rows of K that were asked for again and not
+    computed again.
+    n: training points. training_error: the share of them on the wrong side of the one machine of
+    two classes. radius: of a ball about 0 that holds their images; see `enclosing_radius`.
+    """
+
+    primal: float
+    dual: float
+    gap: float
+    violation: float
+    tol: float
+    zero: int
+    free: int
+    bound: int
+    margin: float
+    norm: float
+    iterations: int
+    rows_reused: int
+    n: int
+    training_error: float
+    radius: float
+    rounding: float = 0.0
+
+
+class SupportVectorEstimator(KernelEstimator):
+    """A kernel estimator whose function is carried by some of the training points."""
+
+    tol: float
+    max_iter: Any
+    time_limit: Any
+    callback: Any
+    n_jobs: Any
+    verbose: Any
+    dual_coef_: Array
+    intercept_: Array
+    support_: Array
+    _of_names: ClassVar[dict[str, Any]] = {"gamma": "scale", "degree": 3, "coef0": 0.0}
+
+    def _cost(self, C: Any, endless: bool = True) -> float:
+        """Return C, checked; endless: whether it may be infinite."""
+        if endless and isinstance(C, float | np.floating) and np.inf == C:
+            return float(np.inf)
+        return checks.number(type(self).__name__, "C", C, above=0)
+
+    def _bounds(self, C: Any, weight: Array | None, n: int, endless: bool = False) -> Array:
+        """Return C times the weight of each point; endless: whether C may be infinite."""
+        bound = self._cost(C, endless)
+        if weight is None:
+            return np.full(n, bound)
+        return np.multiply(bound, weight, out=np.zeros(n), where=weight > 0)
+
+    def _share(self, name: str) -> float:
+        """Return a parameter between 0 and 1."""
+        value = getattr(self, name)
+        return checks.number(type(self).__name__, name, value, above=0, most=1)
+
+    def _shop(self, points: Input, weight: Array | None, parts: list[Array]) -> MachineShop:
+        """Return what solves machines on groups of these points."""
+        who = type(self).__name__
+        tol = checks.number(who, "tol", self.tol, above=0)
+        given = self.max_iter
+        unlimited = given is None or (isinstance(given, Integral) and given == -1)
+        most = UNLIMITED if unlimited else checks.whole(who, "max_iter", given, least=1)
+        limit = self.time_limit
+        limit = None if limit is None else checks.number(who, "time_limit", limit, above=0)
+        monitor = Monitor(limit, to_stderr(who) if self.verbose else None, self.callback)
+        prepared = self._prepare(points, weight)
+        with limited_threads(self.n_jobs, who):
+            reach = self._cost(getattr(self, "C", 1.0))
+            rows = SharedRows(who, prepared, parts, self.memory_limit, tol, monitor, reach)
+        if rows.dense is not None and self.kernel_.is_from_outside():
+            with contextlib.suppress(Stopped):  # the solver then says so
+                self._check_mercer(rows.dense, monitor)
+        return MachineShop(rows, tol, most, monitor)
+
+    def _check_mercer(self, K: Array, monitor: Monitor) -> None:
+        """Warn where a matrix that was handed in has a negative eigenvalue that matters."""
+        scale = float(np.abs(np.diagonal(K)).max(initial=0.0))
+        smallest = negative_eigenvalue(K, 1e-6 * scale, monitor)
+        if smallest < 0:
+            warn(
+                f"{type(self).__name__}: the kernel matrix is not positive semi-definite, its "
+                f"smallest eigenvalue is {smallest:.3g}: the machine found need not be the best, "
+                "and certificate_ bounds nothing. mercer.repair(K) returns the nearest matrix "
+                "that is.",
+                UserWarning,
+            )
+
+    def _run(
+        self, shop: MachineShop, tasks: list[Task], start: float, unseen: bool = False
+    ) -> list[Machine]:
+        """Solve the machines one after another, and certify them.
+
+        start: when the work began. unseen: note the scores that points would get from machines that
+        have not seen them.
+        """
+        machines, random = [], np.random.default_rng(self._seed()) if unseen else None
+        with limited_threads(self.n_jobs, type(self).__name__):
+            for task in tasks:
+                machine = shop.solve(task)
+                machines.append(machine if random is None else shop.unseen(task, machine, random))
+            self._certify(machines, shop, time.monotonic() - start)
+        return machines
+
+    def _certify(self, machines: list[Machine], shop: MachineShop, seconds: float) -> None:
+        who, rows, tol = type(self).__name__, shop.rows, shop.tol
+        self.n_iter_ = np.array([machine.solution.iterations for machine in machines])
+        states = [machine.solution.status for machine in machines]
+        if "unbounded" in states:
+            raise InputError(
+                sentence(
+                    who,
+                    "with C=inf the classes must be separable under the kernel",
+                    "classes that overlap",
+                    "Use a finite C.",
+                )
+            )
+        status = next((state for state in states if state != "converged"), "converged")
+        primal, dual = sum(m.primal for m in machines), sum(m.dual for m in machines)
+        free = sum(int(machine.free.sum()) for machine in machines)
+        zero = sum(int((machine.b == 0).sum()) for machine in machines)
+        norm = max(machine.norm for machine in machines)
+        violation = max(machine.solution.violation for machine in machines)
+        radius = np.sqrt(max(float(self.kernel_.diag(self._prepared.points).max()), 0.0))
+        self.certificate_ = SvmCertificate(
+            status=status,
+            plan=rows.plan,
+            kernel_entries=rows.entries,
+            bytes=rows.bytes,
+            seconds=seconds,
+            primal=primal,
+            dual=dual,
+            gap=primal - dual,
+            violation=violation,
+            tol=tol,
+            zero=zero,
+            free=free,
+            bound=sum(len(machine.b) for machine in machines) - free - zero,
+            margin=1 / norm if norm > 0 else np.inf,
+            norm=norm,
+            iterations=int(self.n_iter_.sum()),
+            rows_reused=rows.reused,
+            n=len(self._prepared),
+            training_error=machines[0].wrong / len(self._prepared)
+            if len(machines) == 1
+            else np.nan,
+            radius=float(radius),
+            rounding=max(machine.solution.rounding for machine in machines),
+        )
+        if status != "converged":
+            reached = f"the largest violation of the optimality conditions is {violation:.1e}"
+            if violation > tol:
+                reached += f", above tol={tol:g}"
+            warn(
+                f"{who}: not converged ({status}): {reached}; the duality gap is "
+                f"{primal - dual:.1e}. {ADVICE.get(status, '')}",
+                ConvergenceWarning,
+            )
+
+    def _keep_support(self, support: Array) -> None:
+        """Keep the support vectors; where there are none, one point that shows the columns."""
+        self.support_ = support.astype(np.int32)
+        self._keep(support if len(support) else np.arange(1))
+
+    @property
+    def support_vectors_(self) -> Any:
+        """The support vectors, of rows of numbers: a matrix of the kind that was fitted."""
+        check_is_fitted(self)
+        points = self._prepared.points
+        if not isinstance(points, Matrix):
+            raise AttributeError(
+                f"{type(self).__name__}: support_vectors_ exist for rows of numbers; "
+                "support_ has the numbers of the points."
+            )
+        return points.values[: len(self.support_)]
+
+    @property
+    def coef_(self) -> Any:
+        """w of each machine, of the linear kernel."""
+        check_is_fitted(self)
+        if not isinstance(self.kernel_, Linear):
+            raise AttributeError(
+                f"{type(self).__name__}: coef_ exists for the linear kernel; got {self.kernel_}."
+            )
+        return self._weights_of(self.support_vectors_)
+
+    def _weights_of(self, vectors: Any) -> Any:
+        """Return the sum of support vectors times coefficients, a row for each machine."""
+        return self.dual_coef_ @ vectors
+
+    def _products(self, X: Any, groups: list[slice], coefficients: list[Array]) -> list[Array]:
+        """Return K(X, support vectors of a group) times its coefficients, for each group."""
+        check_is_fitted(self)
+        if len(self.support_) == 0:
+            n = len(self._check_predict(X))
+            return [np.zeros((n, c.shape[1])) for c in coefficients]
+        K = self._cross_gram(X)
+        if len(groups) == 1:
+            return [K @ coefficients[0]]
+        cells = K.cells([slice(None)], groups)[0]
+        return [cell @ c for cell, c in zip(cells, coefficients, strict=True)]

@@ -1,0 +1,254 @@
+"""Classes from support vector machines for two of them at a time, or one against the rest."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ... import checks
+from ...checks import Array
+from ...fitting.machines import Task
+from ...inputs import Input
+from ...postfit.calibration import fit_slope, probabilities, slopes_of
+from ...solvers import Machine
+from .base import SupportVectorEstimator
+
+SHAPES = ("ovr", "ovo")
+
+
+def _has_probability(model: Any) -> bool:
+    return bool(model.probability)
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Training points with their classes.
+
+    codes: the class of each. weight: of samples, as given; weights: times those of classes.
+    parts: the points of each class. groups: those that machines are about.
+    """
+
+    points: Input
+    codes: Array
+    weight: Array | None
+    weights: Array
+    parts: list[Array]
+    groups: list[Array]
+
+
+class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type: ignore[misc]
+    """Classes by machines for two of them at a time, or for one against all others."""
+
+    multiclass: str
+    probability: bool
+    class_weight: Any
+    decision_function_shape: str
+    break_ties: bool
+    _by_pairs: bool
+
+    def _task(self, groups: tuple[int, ...], y: Array, weight: Array) -> Task:
+        raise NotImplementedError
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        start = time.monotonic()
+        data = self._labelled(X, y, sample_weight)
+        shop = self._shop(data.points, data.weight, data.groups)
+        tasks = self._tasks(data)
+        self._finish(data, self._run(shop, tasks, start, unseen=bool(self.probability)))
+        return self
+
+    def _labelled(self, X: Any, y: Any, sample_weight: Any) -> Labelled:
+        """Return the training points with their classes and weights, checked."""
+        points = self._check_fit(X)
+        who = type(self).__name__
+        checks.one_of(who, "decision_function_shape", self.decision_function_shape, SHAPES)
+        self._by_pairs = checks.one_of(who, "multiclass", self.multiclass, SHAPES) == "ovo"
+        weight = checks.sample_weight(who, sample_weight, len(points))
+        self.classes_, codes = self._check_labels(y, len(points))
+        self.class_weight_, weights = self._weights(codes, weight)
+        parts = [np.flatnonzero(codes == c) for c in range(len(self.classes_))]
+        whole = len(parts) == 2 or not self._by_pairs
+        groups = [np.arange(len(codes))] if whole else parts
+        return Labelled(points, codes, weight, weights, parts, groups)
+
+    def _tasks(self, data: Labelled) -> list[Task]:
+        """Return the machines to be found."""
+        k = len(data.parts)
+        if k == 2 or not self._by_pairs:
+            signs = [np.where(data.codes == c, 1.0, -1.0) for c in (range(k) if k > 2 else [1])]
+            return [self._task((0,), sign, data.weights) for sign in signs]
+        tasks = []
+        for a, b in self._pairs():
+            both = np.concatenate([data.parts[a], data.parts[b]])
+            sign = np.repeat([1.0, -1.0], [len(data.parts[a]), len(data.parts[b])])
+            tasks.append(self._task((a, b), sign, data.weights[both]))
+        return tasks
+
+    def _finish(self, data: Labelled, machines: list[Machine]) -> None:
+        """Keep what predictions need."""
+        self.intercept_ = np.array([machine.offset for machine in machines])
+        self._keep_rows(self._coefficients(machines, data.parts), data.parts)
+        self.__dict__.pop("slopes_", None)  # those of a former fit are not of this one
+        if self.probability:
+            self._calibrate(data, machines)
+
+    def _pairs(self) -> list[tuple[int, int]]:
+        k = len(self.classes_)
+        return [(a, b) for a in range(k) for b in range(a + 1, k)]
+
+    def _weights(self, codes: Array, weight: Array | None) -> tuple[Array, Array]:
+        """Return the weight of each class and of each point; refuse a class without weight."""
+        k = len(self.classes_)
+        of_class, factor = np.ones(k), self._class_weighted(self.classes_[codes], None)
+        if factor is not None:
+            of_class = factor[[np.flatnonzero(codes == c)[0] for c in range(k)]]
+        weights = of_class[codes] * (1.0 if weight is None else weight)
+        self._class_totals(codes, weights)
+        return of_class, weights
+
+    # --- what is kept -----------------------------------------------------------------------
+
+    def _coefficients(self, machines: list[Machine], parts: list[Array]) -> list[Array]:
+        """Return the coefficients of the points of each class, one row a machine they are in.
+
+        Of machines for two classes each point is in k - 1, in the order of the other classes.
+        """
+        k = len(parts)
+        if k == 2 or not self._by_pairs:
+            b = np.array([machine.b for machine in machines])
+            return [b[:, part] for part in parts]
+        rows = [np.zeros((k - 1, len(part))) for part in parts]
+        for (first, second), machine in zip(self._pairs(), machines, strict=True):
+            size = len(parts[first])
+            rows[first][second - 1], rows[second][first] = machine.b[:size], machine.b[size:]
+        return rows
+
+    def _keep_rows(self, rows: list[Array], parts: list[Array]) -> None:
+        used = [np.flatnonzero(row.any(axis=0)) for row in rows]
+        self.n_support_ = np.array([len(u) for u in used], dtype=np.int32)
+        self.dual_coef_ = np.hstack([row[:, u] for row, u in zip(rows, used, strict=True)])
+        self._keep_support(np.concatenate([part[u] for part, u in zip(parts, used, strict=True)]))
+
+    # --- scores -----------------------------------------------------------------------------
+
+    def _machine_scores(self, X: Any) -> Array:
+        """Return f(x) of every machine."""
+        check_is_fitted(self)
+        k = len(self.classes_)
+        if k == 2 or not self._by_pairs:
+            everything = [slice(0, len(self.support_))]
+            found = self._products(X, everything, [self.dual_coef_.T])[0]
+            return np.asarray(found + self.intercept_)
+        groups = self._support_of_classes()
+        used = [c for c in range(k) if self.n_support_[c]] or [0]
+        coefficients = [self.dual_coef_[:, groups[c]].T for c in used]
+        products = self._products(X, [groups[c] for c in used], coefficients)
+        by_class = dict(zip(used, products, strict=True))
+        nothing = np.zeros((len(products[0]), k - 1))
+        columns = [
+            by_class.get(a, nothing)[:, b - 1] + by_class.get(b, nothing)[:, a]
+            for a, b in self._pairs()
+        ]
+        return np.asarray(np.column_stack(columns) + self.intercept_)
+
+    def _support_of_classes(self) -> list[slice]:
+        """Return where the support vectors of each class stand among all."""
+        stops = np.cumsum(self.n_support_)
+        return [slice(int(s - c), int(s)) for s, c in zip(stops, self.n_support_, strict=True)]
+
+    def _weights_of(self, vectors: Any) -> Any:
+        if len(self.classes_) == 2 or not self._by_pairs:
+            return super()._weights_of(vectors)
+        groups = self._support_of_classes()
+        of_class = [self.dual_coef_[:, group] @ vectors[group] for group in groups]
+        rows = [of_class[a][b - 1] + of_class[b][a] for a, b in self._pairs()]
+        return np.vstack([np.asarray(row).reshape(1, -1) for row in rows])
+
+    def _class_scores(self, scores: Array) -> Array:
+        """Return one column a class: votes, and by how much they were won as a fraction."""
+        if not self._by_pairs:
+            return scores
+        votes = np.zeros((len(scores), len(self.classes_)))
+        sums = np.zeros_like(votes)
+        for column, (a, b) in zip(scores.T, self._pairs(), strict=True):
+            votes[:, a] += column >= 0
+            votes[:, b] += column < 0
+            sums[:, a] += column
+            sums[:, b] -= column
+        return np.asarray(votes + sums / (3 * (np.abs(sums) + 1)))
+
+    def _margins(self, scores: Array) -> Array:
+        """Return what probabilities are made of, largest for the class predicted.
+
+        Of machines for two classes: by how much a class wins against the strongest of the others.
+        A class that beats all others is the one with most votes; where there is none, the one with
+        most is put first.
+        """
+        if len(self.classes_) == 2:
+            return np.asarray(scores[:, 0])
+        if not self._by_pairs:
+            return scores
+        least = np.full((len(scores), len(self.classes_)), np.inf)
+        for column, (a, b) in zip(scores.T, self._pairs(), strict=True):
+            least[:, a] = np.minimum(least[:, a], column)
+            least[:, b] = np.minimum(least[:, b], -column)
+        rows, first = np.arange(len(scores)), self._winners(scores)
+        ahead = least.max(axis=1)
+        ahead += 1e-9 * (1 + np.abs(ahead))
+        least[rows, first] = np.where(
+            least[rows, first] < least.max(axis=1), ahead, least[rows, first]
+        )
+        return least
+
+    def decision_function(self, X: Any) -> Array:
+        """Return f(x): positive for `classes_[1]`; of more classes, one column a class or pair.
+
+        decision_function_shape "ovr" has one column a class, largest for the one predicted; "ovo"
+        has those of the machines, (0, 1), (0, 2), …, positive for the first class of the two.
+        """
+        return self._shaped(self._machine_scores(X))
+
+    def _shaped(self, scores: Array) -> Array:
+        """Return the scores of the machines in the shape that was asked for."""
+        if len(self.classes_) == 2:
+            return np.asarray(scores[:, 0])
+        if self.decision_function_shape == "ovo" and self._by_pairs:
+            return scores
+        return self._class_scores(scores)
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of each point."""
+        winners = self._winners(self._machine_scores(X))
+        return np.asarray(self.classes_[winners])
+
+    def _winners(self, scores: Array) -> Array:
+        """Return the number of the class that the scores of the machines speak for."""
+        if len(self.classes_) == 2:
+            return np.asarray((scores[:, 0] > 0).astype(int))
+        found = self._class_scores(scores)
+        if self._by_pairs and not self.break_ties:
+            found = np.rint(found)  # votes alone; of equal ones the first class wins
+        return np.asarray(found.argmax(axis=1))
+
+    def _calibrate(self, data: Labelled, machines: list[Machine]) -> None:
+        """Fit the slope of the probabilities to scores of machines that have not seen the point."""
+        if len(data.groups) == 1:
+            scores = np.column_stack([machine.scores for machine in machines])
+        else:
+            scores = self._machine_scores(data.points)
+            for column, (pair, machine) in enumerate(zip(self._pairs(), machines, strict=True)):
+                both = np.concatenate([data.parts[c] for c in pair])
+                scores[both, column] = machine.scores
+        self.slopes_ = np.array([fit_slope(self._margins(scores), data.codes, data.weight)])
+
+    @available_if(_has_probability)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of every class, largest for the one predicted."""
+        slopes = slopes_of(self)
+        return probabilities(self._margins(self._machine_scores(X)), float(slopes[0]))

@@ -1,0 +1,1 @@
+"""What is computed from a finished fit: deviations, probabilities, points behind components."""

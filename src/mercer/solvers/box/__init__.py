@@ -1,0 +1,1 @@
+"""Quadratic problems in a box: the dual of every support vector machine."""

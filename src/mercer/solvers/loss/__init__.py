@@ -1,0 +1,1 @@
+"""Functions with a smooth convex loss, by Newton's method."""

@@ -1,0 +1,1 @@
+"""Ridge regression: direct, by conjugate gradients, in features, with few centres."""

@@ -1,0 +1,191 @@
+"""Ridge regression with functions of a few centres: Nyström's method."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...checks import Array
+from ...grams import Gram, Normal
+from ...linalg.blas import half_square
+from ...linalg.cg import Operator, System, conjugate_gradients
+from ...linalg.cholesky import NotPositiveDefinite, TileCholesky, dense_bands, pivoted_cholesky
+from ...monitor import Monitor, Stopped
+from .features import FeatureRidge, certify, unwhiten, whiten
+from .problem import RidgeProblem, Solution, unsolved
+
+BLOCK = 512
+DIRECT = 2500  # centres up to which the normal equations cost less than conjugate gradients
+
+
+def independent(K: Array, eps: float, monitor: Monitor) -> tuple[Array, Array]:
+    """Return the centres that the others do not span, and the lower Cholesky factor of their K.
+
+    eps: the relative precision of kernel values; what is smaller is rounding.
+    """
+    least = len(K) * eps * float(np.diag(K).max(initial=0.0))
+    with contextlib.suppress(NotPositiveDefinite):
+        lower = TileCholesky(dense_bands(K), np.float64, monitor).dense()
+        if (np.diag(lower) ** 2 > least).all():
+            return np.arange(len(K)), lower
+    return pivoted_cholesky(K, least, monitor)
+
+
+@dataclass(frozen=True)
+class Nystrom:
+    """min over t, b of sum_i w_i (y_i - sum_j k(x_i, z_j) t_j - b)**2 + alpha t' K_zz t.
+
+    Few centres: normal equations, exact. Many: conjugate gradients with one pass over K(x, z) in
+    each iteration, preconditioned by what the centres say about all points.
+
+    Rudi, Carratino, Rosasco, "FALKON: an optimal large scale kernel method" (2017).
+    """
+
+    tol: float
+    max_iter: int
+    leave_one_out: bool = False
+
+    def solve(
+        self,
+        cross: Gram,
+        lower: Array,
+        problem: RidgeProblem,
+        monitor: Monitor,
+        share: Array | None = None,
+    ) -> Solution:
+        """Given: cross = K(points, centres) and the Cholesky factor of K(centres, centres).
+
+        share: how many points each centre stands for, to make the preconditioner from; None: each
+        as many.
+        """
+        try:
+            if len(lower) <= DIRECT or self.leave_one_out:
+                return self._direct(cross, lower, problem, monitor)
+            return _Centres(self, cross, lower, problem, monitor, share).solve()
+        except Stopped as stop:
+            return unsolved(problem, stop.reason, len(lower))
+
+    def _direct(
+        self, cross: Gram, lower: Array, problem: RidgeProblem, monitor: Monitor
+    ) -> Solution:
+        ridge = FeatureRidge(cross.bands, problem, monitor, lower)
+        found = ridge.solve(self.tol)
+        if self.leave_one_out:
+            found.keep["leave_one_out"] = ridge.leave_one_out(found.keep["errors"])
+        return found
+
+
+class _Centres:
+    """Conjugate gradients in coordinates where the penalty is the identity."""
+
+    def __init__(
+        self,
+        settings: Nystrom,
+        cross: Gram,
+        lower: Array,
+        problem: RidgeProblem,
+        monitor: Monitor,
+        share: Array | None,
+    ) -> None:
+        self.settings, self.cross, self.lower = settings, cross, lower
+        self.problem, self.monitor = problem, monitor
+        self.weight = problem.roots[:, 0] ** 2
+        self.total = float(self.weight.sum())
+        share = np.ones(len(lower)) if share is None else share
+        self.share = share * (self.total / share.sum())
+        self.shift = np.zeros(len(lower))
+        means = np.zeros(problem.targets.shape[1])
+        weighted = self.weight[:, None] * np.hstack(
+            [problem.targets, np.ones((len(self.weight), 1))]
+        )
+        products = self._transposed(weighted)
+        if problem.intercept:
+            means = self.weight @ problem.targets / self.total
+            self.shift = products[:, -1]
+        self.means = means
+        self.right = whiten(self.lower, products[:, :-1] - np.outer(self.shift, means))
+
+    def _transposed(self, values: Array) -> Array:
+        """Return K' values."""
+        total = np.zeros((len(self.lower), values.shape[1]))
+        for rows, band in self.cross.bands():
+            total += band.T @ values[rows].astype(band.dtype)
+        return total
+
+    def _apply(self, V: Array) -> Array:
+        """Return L**-1 K' W C K L**-T V with C taking off the mean, in one pass."""
+        t = unwhiten(self.lower, V)
+        total = self.cross.reduce(Normal(t, weights=self.weight))
+        return whiten(self.lower, total - np.outer(self.shift, self.shift @ t / self.total))
+
+    def _second_moments(self) -> Array:
+        """Return L' C L with C the share of each centre, centred: what the centres say about Z' Z.
+
+        Row blocks of L end at the diagonal, so that a third of the products is enough.
+        """
+        m = len(self.lower)
+        total = np.zeros((m, m), dtype=self._precision(), order="F")
+        for start in range(0, m, BLOCK):
+            rows = slice(start, min(start + BLOCK, m))
+            scaled = self.lower[rows, : rows.stop] * np.sqrt(self.share[rows, None])
+            part = half_square(scaled.astype(total.dtype).T)
+            for first in range(0, rows.stop, BLOCK):
+                columns = slice(first, first + BLOCK)
+                total[first : rows.stop, columns] += part[first:, columns]
+            self.monitor.poll()
+        if self.problem.intercept:
+            mean = self.share @ self.lower / self.share.sum()
+            total -= np.tril(np.outer(self.share.sum() * mean, mean)).astype(total.dtype)
+        return total
+
+    def _precision(self) -> Any:
+        """Return float32 where its rounding is far below alpha, else float64."""
+        trace = float(self.share @ np.einsum("ij,ij->i", self.lower, self.lower))
+        rounding = float(np.finfo(np.float32).eps) * trace
+        return np.float32 if self.problem.alpha.min() > 10 * rounding else np.float64
+
+    def _preconditioner(self, alpha: float) -> Operator:
+        """Return r -> M**-1 r with M = L' C L + alpha I."""
+        M = self.second_moments.copy()
+        M[np.diag_indices(len(M))] += alpha
+        factor = TileCholesky(dense_bands(M), M.dtype, self.monitor)
+        return lambda R: factor.solve(R).astype(np.float64)
+
+    def solve(self) -> Solution:
+        problem, alphas = self.problem, self.problem.alpha
+        systems = []
+        self.second_moments = self._second_moments()
+        for alpha in np.unique(alphas):
+            right = self.right[:, alphas == alpha]
+            wanted = 0.7 * self.settings.tol * np.linalg.norm(right, axis=0)
+            operator = self._preconditioner(float(alpha))
+            systems.append(System(float(alpha), right, wanted, operator))
+        iterations, status = conjugate_gradients(
+            self._apply, systems, self.settings.max_iter, self.monitor
+        )
+        theta, left = np.empty_like(self.right), np.empty_like(self.right)
+        for alpha, system in zip(np.unique(alphas), systems, strict=True):
+            theta[:, alphas == alpha] = system.X
+            left[:, alphas == alpha] = system.Q @ system.rho
+        t = unwhiten(self.lower, theta)
+        b = self.means - self.shift @ t / self.total if problem.intercept else self.means
+        try:
+            left = self._gradient(t, b, theta)
+        except Stopped as stop:  # what the iteration itself carries along is close to it
+            status = stop.reason
+        measured = certify(left, self.right, alphas, problem.intercept)
+        if status == "converged" and measured["residual"] > self.settings.tol:
+            status = "stagnated"
+        return Solution(t, b, status, **measured, iterations=iterations, rank=len(t))
+
+    def _gradient(self, t: Array, b: Array, theta: Array) -> Array:
+        """Return L**-1 K' W (y - K t - b) - alpha theta, in double precision."""
+        total = np.zeros_like(t)
+        for rows, band in self.cross.bands():
+            wide = band.astype(np.float64, copy=False)
+            errors = self.problem.targets[rows] - wide @ t - b
+            total += wide.T @ (self.weight[rows, None] * errors)
+        return np.asarray(whiten(self.lower, total) - self.problem.alpha * theta)

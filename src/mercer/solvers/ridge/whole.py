@@ -1,0 +1,318 @@
+"""Kernel ridge regression on the whole Gram matrix: direct, or by conjugate gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...checks import Array
+from ...grams import Gram, Multiply, partial_cholesky
+from ...linalg.cg import LowRankPreconditioner, Operator, System, conjugate_gradients
+from ...linalg.cholesky import TILE, NotPositiveDefinite, TileCholesky
+from ...monitor import Monitor, Stopped
+from .problem import RidgeProblem, Solution, assess, unsolved
+
+SINGLE_FROM = 2000  # rows from which a single-precision factor and its refinement are faster
+REFINEMENTS = 30
+PRECISE_BELOW = 2e-5  # residuals that single-precision sums cannot tell
+
+
+def symmetric_operator(K: Gram, problem: RidgeProblem, precise: bool = True) -> Operator:
+    """Return V -> S K S V in double precision.
+
+    A native product with a single-precision K sums in single precision inside a tile. `precise`
+    takes K in bands instead and converts them; otherwise V is handed over in two parts, so that at
+    least it is not rounded.
+    """
+    roots = problem.roots
+
+    def apply(V: Array) -> Array:
+        scaled = roots * V
+        if K.dtype == np.float64:
+            return np.asarray(roots * (K @ scaled))
+        if precise:
+            return np.asarray(roots * Gram.reduce(K, Multiply(scaled)))
+        high = scaled.astype(np.float32).astype(np.float64)
+        parts = K @ np.hstack([high, scaled - high])
+        return np.asarray(roots * (parts[:, : V.shape[1]] + parts[:, V.shape[1] :]))
+
+    return apply
+
+
+def shifted_bands(K: Gram, problem: RidgeProblem, alpha: float) -> Iterator[tuple[slice, Array]]:
+    """Yield the lower half of S K S + alpha I in bands of rows."""
+    n, roots = len(problem.targets), problem.roots
+    for start in range(0, n, TILE):
+        rows = slice(start, min(start + TILE, n))
+        band = K.rows(rows)[:, : rows.stop]
+        if problem.weight is not None:
+            band = band * roots[rows] * roots[: rows.stop, 0]
+        band = np.array(band)
+        band[np.arange(rows.stop - start), np.arange(start, rows.stop)] += alpha
+        yield rows, band
+
+
+@dataclass(frozen=True)
+class Cholesky:
+    """Factor K + alpha I once for each alpha, and refine the solution in double precision.
+
+    The factor is in single precision for large K; iterative refinement brings the full accuracy,
+    and a double-precision factor is made where it does not.
+    leave_one_out: also find the errors of the models that leave out one point each.
+
+    Higham, Pranesh, "Exploiting lower precision arithmetic in solving symmetric positive definite
+    linear systems" (2021).
+    """
+
+    tol: float = 1e-6
+    leave_one_out: bool = False
+
+    def solve(self, K: Gram, problem: RidgeProblem, monitor: Monitor) -> Solution:
+        apply = symmetric_operator(K, problem)
+        right = problem.right_sides()
+        solved, diagonals = [], []
+        try:
+            for alpha, columns in problem.groups():
+                found, factor = self._one(K, problem, alpha, right[:, columns], apply, monitor)
+                solved.append(found)
+                if self.leave_one_out:
+                    diagonals.append(factor.inverse_diagonal())
+            c, b, ones = problem.join(solved)
+            certificate = assess(problem, c, b, ones, apply(c))
+        except Stopped as stop:
+            return unsolved(problem, stop.reason)
+        status = "exact" if certificate["residual"] <= self.tol else "stagnated"
+        keep = {}
+        if self.leave_one_out:
+            keep["leave_one_out"] = self._left_out(problem, c, ones, solved, diagonals)
+        return Solution(problem.roots * c, b, status, **certificate, keep=keep)
+
+    def _one(
+        self,
+        K: Gram,
+        problem: RidgeProblem,
+        alpha: float,
+        right: Array,
+        apply: Operator,
+        monitor: Monitor,
+    ) -> tuple[Array, TileCholesky]:
+        """Return the solution of (S K S + alpha I) C = right, and the factor."""
+        single = len(right) >= SINGLE_FROM
+        goal = min(self.tol, 1e-12 if K.dtype == np.float64 else 1e-7)
+        for dtype in [np.float32, np.float64] if single else [np.float64]:
+            try:
+                factor = TileCholesky(shifted_bands(K, problem, alpha), dtype, monitor)
+            except NotPositiveDefinite:
+                if dtype == np.float32:
+                    continue
+                raise
+            found, residual = refine(apply, factor, alpha, right, goal)
+            if residual <= self.tol:
+                break
+        return found, factor
+
+    def _left_out(
+        self,
+        problem: RidgeProblem,
+        c: Array,
+        ones: Array,
+        solved: list[Array],
+        diagonals: list[Array],
+    ) -> Array:
+        """Return y_i - f_i of the models without sample i: the point, or one of its copies."""
+        errors = np.empty_like(c)
+        share = problem.left_out
+        for (alpha, columns), found, diagonal in zip(
+            problem.groups(), solved, diagonals, strict=True
+        ):
+            own = columns[:-1] if problem.intercept else columns
+            inverse = diagonal[:, None]
+            if problem.intercept:
+                inverse = inverse - found[:, -1:] ** 2 / ones[own]
+            rest = (1 - share) + alpha * inverse * share  # 1 - h_i share
+            with np.errstate(invalid="ignore"):
+                units = alpha * c[:, own] / (problem.roots * rest)
+            errors[:, own] = np.where(share < 1, units, c[:, own] / (problem.roots * inverse))
+        return errors
+
+
+def refine(
+    apply: Operator, factor: TileCholesky, alpha: float, right: Array, goal: float
+) -> tuple[Array, float]:
+    """Improve the solution of a factor until its residual reaches the goal or stops falling."""
+    scale = np.linalg.norm(right, axis=0)
+    scale[scale == 0] = 1.0
+    X = np.zeros(right.shape)
+    left = right
+    best = np.inf
+    for _ in range(REFINEMENTS):
+        step = factor.solve(left)
+        if not np.isfinite(step).all():
+            break
+        new = X + step
+        left = right - apply(new) - alpha * new
+        size = float((np.linalg.norm(left, axis=0) / scale).max())
+        if not size < best:
+            break
+        X, best, before = new, size, best
+        if size <= goal or size > before / 2:
+            break
+    return X, best
+
+
+@dataclass(frozen=True)
+class ConjugateGradients:
+    """Conjugate gradients on all outputs at once, with a randomly pivoted partial Cholesky factor
+    as preconditioner.
+
+    rank: of the preconditioner. exact: the matrix that decides, where K itself is stored with
+    fewer digits; the solution is then refined against it.
+
+    Diaz, Epperly, Frangella, Tropp, Webber, "Robust, randomized preconditioning for kernel ridge
+    regression" (2023).
+    """
+
+    tol: float
+    max_iter: int
+    rank: int
+    random_state: int
+
+    def solve(
+        self, K: Gram, problem: RidgeProblem, monitor: Monitor, exact: Gram | None = None
+    ) -> Solution:
+        work = _Refinement(self, K, problem, monitor, exact)
+        try:
+            operators = work.preconditioners()
+        except Stopped as stop:
+            return unsolved(problem, stop.reason)
+        status = work.run(operators)
+        c, b, ones = problem.join(work.solutions)
+        certificate = assess(problem, c, b, ones, work.applied())
+        return Solution(
+            problem.roots * c,
+            b,
+            status,
+            **certificate,
+            iterations=work.iterations,
+            rank=work.rank,
+        )
+
+
+class _Refinement:
+    """Solve with K, correct against the exact matrix, until the residual is small."""
+
+    def __init__(
+        self,
+        settings: ConjugateGradients,
+        K: Gram,
+        problem: RidgeProblem,
+        monitor: Monitor,
+        exact: Gram | None,
+    ) -> None:
+        self.settings, self.problem, self.monitor = settings, problem, monitor
+        self.K = K
+        precise = settings.tol < PRECISE_BELOW
+        self.reference = symmetric_operator(K if exact is None else exact, problem, precise)
+        self.floor = 1e-10 if K.dtype == np.float64 else 1e-5
+        if exact is not None:
+            self.floor = 1e-4 if exact.dtype == K.dtype else 1e-5
+        self.right = problem.right_sides()
+        self.groups = problem.groups()
+        self.scales = [np.linalg.norm(self.right[:, columns], axis=0) for _, columns in self.groups]
+        self.solutions = [np.zeros((len(self.right), len(c))) for _, c in self.groups]
+        self.residuals = [self.right[:, columns] for _, columns in self.groups]
+        self.iterations = self.rank = 0
+
+    def _apply(self, V: Array) -> Array:
+        roots = self.problem.roots
+        return np.asarray(roots * (self.K @ (roots * V)))
+
+    def preconditioners(self) -> list[Operator]:
+        """Return one for each group, from one partial factor of K."""
+        random = np.random.default_rng(self.settings.random_state)
+        roots = None if self.problem.weight is None else self.problem.roots[:, 0]
+        factor = partial_cholesky(self.K, self.settings.rank, random, roots, np.float32)
+        self.rank = len(factor.pivots)
+        preconditioner = LowRankPreconditioner(factor.values, self.monitor)
+        return [preconditioner.at(alpha) for alpha, _ in self.groups]
+
+    def run(self, operators: list[Operator]) -> str:
+        """Return the status; solutions and residuals are those of the last full correction."""
+        while True:
+            before = self._worst()
+            status = self._solve_for_residual(operators)
+            if status in ("time limit", "cancelled"):
+                return status
+            if self._worst() <= 1:
+                return "converged"
+            if self.iterations >= self.settings.max_iter:
+                return "iteration limit"
+            if self._worst() > before / 2:
+                return "stagnated"
+
+    def _worst(self) -> float:
+        """Return the largest residual as a multiple of what is allowed."""
+        found = [
+            float((np.linalg.norm(r, axis=0) / np.where(s > 0, s, 1.0)).max(initial=0.0))
+            for r, s in zip(self.residuals, self.scales, strict=True)
+        ]
+        return max(found) / self.settings.tol
+
+    def _solve_for_residual(self, operators: list[Operator]) -> str:
+        """Add what K says about the residual to the solutions."""
+        systems = []
+        for (alpha, _), residual, scale, operator in zip(
+            self.groups, self.residuals, self.scales, operators, strict=True
+        ):
+            wanted = np.maximum(
+                0.7 * self.settings.tol * scale, self.floor * np.linalg.norm(residual, axis=0)
+            )
+            systems.append(System(alpha, residual, wanted, operator, scale))
+        before = self.iterations
+        self.iterations, status = conjugate_gradients(
+            self._apply, systems, self.settings.max_iter, self.monitor, before
+        )
+        if self.iterations == 0 and status != "converged":
+            # Stopped in the first product: what the preconditioner says is all there is.
+            self.solutions = [s.precondition(s.right) for s in systems]
+            self.residuals = [np.full_like(s.right, np.nan) for s in systems]
+            return status
+        self.solutions = [x + s.X for x, s in zip(self.solutions, systems, strict=True)]
+        try:
+            if status in ("time limit", "cancelled"):
+                raise Stopped(status)
+            self._find_residuals()
+        except Stopped as stop:
+            # No time for another product: what the iteration itself carries along is close to it.
+            self.residuals = [s.Q @ s.rho for s in systems]
+            return stop.reason
+        return status
+
+    def _find_residuals(self) -> None:
+        cuts = np.cumsum([x.shape[1] for x in self.solutions])[:-1]
+        products = np.split(self.reference(np.hstack(self.solutions)), cuts, axis=1)
+        self.residuals = [
+            self.right[:, columns] - product - alpha * x
+            for (alpha, columns), product, x in zip(
+                self.groups, products, self.solutions, strict=True
+            )
+        ]
+
+    def applied(self) -> Array:
+        """Return S K S c for the joined solution, from the residuals that are known."""
+        joined = [
+            self.right[:, columns] - residual - alpha * x
+            for (alpha, columns), residual, x in zip(
+                self.groups, self.residuals, self.solutions, strict=True
+            )
+        ]
+        products = np.empty_like(self.problem.targets, dtype=np.float64)
+        _, b, _ = self.problem.join(self.solutions)
+        for (_, columns), part in zip(self.groups, joined, strict=True):
+            own = columns[:-1] if self.problem.intercept else columns
+            products[:, own] = part[:, : len(own)]
+            if self.problem.intercept:
+                products[:, own] -= part[:, -1:] * b[own]
+        return products
