@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-CPP := $(wildcard cpp/*.cpp cpp/*.hpp)
+CPP := $(wildcard cpp/*/*.cpp cpp/*/*.hpp)
 
 TOOLS := $(VENV)/.tools
 READY := $(VENV)/.ready

@@ -19,15 +19,15 @@ def isa() -> str:
 
 MAX_THREADS: int = 1024
 
-MAX_REGISTERS: int = 16
-
-MAX_TERMS: int = 8
-
 def num_threads() -> int:
     """How many threads native loops use."""
 
 def set_num_threads(count: int) -> None:
     """Set how many threads native loops use from now on."""
+
+MAX_REGISTERS: int = 16
+
+MAX_TERMS: int = 8
 
 class Panels32:
     """Points packed for the engine."""

@@ -14,7 +14,6 @@ from sklearn.preprocessing import KernelCenterer
 from sklearn.utils import estimator_checks
 
 import mercer
-import mercer.features
 from mercer.checks import InputError, MemoryLimitError
 from mercer.features import GramTransformer
 from mercer.inputs import RowBlocks
@@ -174,6 +173,3 @@ def test_bad_input():
     assert tight.transform(NEW[:2]).shape == (2, 30)
     with pytest.raises(MemoryLimitError, match=r"transform fewer points at a time\.$"):
         tight.transform(np.tile(NEW, (9, 1)))
-    with pytest.raises(AttributeError, match="has no attribute 'Nystrem'"):
-        mercer.features.Nystrem  # noqa: B018
-    assert dir(mercer.features) == ["GramTransformer"]

@@ -9,7 +9,7 @@ from mercer.fitting.rows import SharedRows
 from mercer.kernels import FunctionKernel, Gaussian
 from mercer.monitor import Monitor
 from mercer.solvers import DenseRows, RowStore
-from mercer.solvers.box.solver import solver as box
+from mercer.solvers.box import solver as box
 
 random = np.random.default_rng(41)
 N = 240

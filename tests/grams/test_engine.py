@@ -11,7 +11,8 @@ import scipy.sparse
 import sklearn
 
 from mercer import gram, num_threads, prepare, set_num_threads
-from mercer.grams import Multiply, PackedGram, TopK, gram_family
+from mercer.grams import Multiply, TopK, gram_family
+from mercer.grams.kinds.half import PackedGram
 from mercer.inputs import ROWS
 from mercer.kernels import (
     ABSOLUTE,

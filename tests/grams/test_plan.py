@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse
 
 from mercer.checks import InputError, KernelError, MemoryLimitError, memory_limit
-from mercer.grams import Normal, Sums, TopK, available_memory, gram, gram_family, plan
+from mercer.grams import Normal, Sums, TopK, available_memory, gram, gram_family, memory
 from mercer.kernels import (
     Gaussian,
     Laplacian,
@@ -57,7 +57,7 @@ def test_limits_are_numbers_and_texts(limit):
 def test_auto_is_a_share_of_what_is_free(monkeypatch):
     assert available_memory() > 10**6
     for free, kind in ((10 * FULL, "half stored"), (FULL // 4, "on the fly")):
-        monkeypatch.setattr(plan, "available_memory", lambda free=free: free)
+        monkeypatch.setattr(memory, "available_memory", lambda free=free: free)
         made = gram(Gaussian(0.5), X)
         assert made.plan.kind == kind
         assert free / 4 < made.plan.limit < free

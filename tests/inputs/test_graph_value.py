@@ -7,12 +7,12 @@ import numpy as np
 import pandas
 import pytest
 import scipy.sparse
-from mercer.kernels.graphs.counted.arrays import UNLABELLED, flatten
-from mercer.kernels.objects.paired.tokens import token_code
 
 import mercer.inputs
 from mercer.checks import InputError, InputTypeError
 from mercer.kernels import Graph
+from mercer.kernels.graphs.arrays import UNLABELLED, flatten
+from mercer.kernels.objects.tokens import token_code
 
 TRIANGLE = [(0, 1), (1, 2), (2, 0)]
 

@@ -17,7 +17,7 @@ from mercer.linalg.eigen import eigh_of_each
 from mercer.monitor import Monitor, Stopped
 from mercer.solvers import DenseEigen, Krylov, RidgePath, RidgeProblem
 from mercer.solvers.eigen import centred, krylov
-from mercer.solvers.ridge.whole import path
+from mercer.solvers.ridge import path
 
 random = np.random.default_rng(3)
 N = 120

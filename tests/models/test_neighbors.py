@@ -5,10 +5,10 @@ import oracles
 import pytest
 import scipy.sparse
 import sklearn
-from mercer.grams.blocks.numpy.pointwise import is_rounded, matched_values
 
 from mercer import KernelNeighborsClassifier, KernelNeighborsRegressor
 from mercer.fitting.neighbours import Nearest
+from mercer.grams.blocks.pointwise import is_rounded, matched_values
 from mercer.grams.sides import Side, View
 from mercer.inputs import Matrix
 from mercer.kernels import (

@@ -9,6 +9,7 @@ import sklearn
 
 from mercer import _native, gram, models, prepare
 from mercer.checks import InputError, KernelError
+from mercer.files.records import estimators
 from mercer.grams import Sums, TopK
 from mercer.grams.engine import NativeTile, program_of
 from mercer.kernels import (
@@ -56,7 +57,7 @@ FITS = {
 @pytest.mark.parametrize("kernel", [ExpDot(), Polynomial(40), (Linear() * ExpDot()) + 1])
 def test_a_fit_names_kernel_and_scale(name, kernel):
     with pytest.raises(InputError) as caught:
-        getattr(models, name)(kernel=kernel).fit(HUGE, FITS[name])
+        estimators()[name](kernel=kernel).fit(HUGE, FITS[name])
     said = str(caught.value)
     assert "kernel values must be finite" in said
     assert repr(kernel) in said
@@ -66,7 +67,7 @@ def test_a_fit_names_kernel_and_scale(name, kernel):
 
 @pytest.mark.parametrize("name", FITS)
 def test_new_points_that_overflow_are_refused(name):
-    model = getattr(models, name)(kernel=ExpDot(0.1)).fit(X, FITS[name])
+    model = estimators()[name](kernel=ExpDot(0.1)).fit(X, FITS[name])
     ask = model.predict if hasattr(model, "predict") else model.transform
     with pytest.raises(InputError, match=r"ExpDot: kernel values must be finite .* ExpDot\(gamma"):
         ask(HUGE)
@@ -91,7 +92,7 @@ SETTINGS = {
 def test_single_precision_makes_room(name, kernel):
     """float32 at 1e20 overflows in its own squares, not in those of double precision."""
     wide = (X * 1e20).astype(np.float32)
-    model = getattr(models, name)(kernel=kernel, **SETTINGS.get(name, {})).fit(wide, FITS[name])
+    model = estimators()[name](kernel=kernel, **SETTINGS.get(name, {})).fit(wide, FITS[name])
     found = model.predict(wide) if hasattr(model, "predict") else model.transform(wide)
     assert np.isfinite(found).all()
 

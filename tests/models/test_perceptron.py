@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer import SVC, KernelPerceptron
 from mercer.fitting import rows as svm_rows
 from mercer.kernels import Gaussian, Intersection, Laplacian, Linear, Polynomial
-from mercer.solvers.perceptron.solver import passes as walks
+from mercer.solvers.perceptron import passes as walks
 
 KERNELS = {
     "gaussian": (Gaussian(0.7), lambda x, y: oracles.gaussian(x, y, 0.7, 0.7)),

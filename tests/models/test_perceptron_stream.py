@@ -13,7 +13,7 @@ from mercer import KernelPerceptron
 from mercer.fitting import rows as svm_rows
 from mercer.inputs import RowBlocks
 from mercer.kernels import Categorical, Gaussian, Spectrum
-from mercer.solvers.perceptron.solver import passes as walks
+from mercer.solvers.perceptron import passes as walks
 
 random = np.random.default_rng(31)
 N = 60

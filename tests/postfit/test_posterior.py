@@ -16,7 +16,7 @@ from mercer.fitting import ridge as ridge_fit
 from mercer.inputs import RowBlocks
 from mercer.kernels import Gaussian, Laplacian, Linear, Polynomial
 from mercer.postfit import posterior
-from mercer.solvers.ridge.whole import nystrom
+from mercer.solvers.ridge import nystrom
 
 random = np.random.default_rng(11)
 N = 30

@@ -7,7 +7,7 @@ import sklearn.svm
 from mercer import SVC, SVR, InputError, enclosing_radius, gram, svm_path
 from mercer.fitting import rows as svm_rows
 from mercer.kernels import Gaussian, Linear
-from mercer.solvers.box.solver import solver as box
+from mercer.solvers.box import solver as box
 
 random = np.random.default_rng(7)
 X = random.normal(size=(80, 2))

@@ -2,8 +2,14 @@
 
 import numpy as np
 import pytest
-from mercer.solvers.box.solver.active_set import ActiveSet
-from mercer.solvers.box.solver.machines import (
+from scipy.optimize import minimize
+
+from mercer import _native
+from mercer.monitor import Monitor
+from mercer.solvers import BoxProblem, BoxSolver, DenseRows, RowStore
+from mercer.solvers.box import solver as box
+from mercer.solvers.box.active_set import ActiveSet
+from mercer.solvers.box.machines import (
     classification,
     filled,
     nu_classification,
@@ -11,12 +17,6 @@ from mercer.solvers.box.solver.machines import (
     one_class,
     regression,
 )
-from scipy.optimize import minimize
-
-from mercer import _native
-from mercer.monitor import Monitor
-from mercer.solvers import BoxProblem, BoxSolver, DenseRows, RowStore
-from mercer.solvers.box.solver import solver as box
 
 pytestmark = pytest.mark.native
 

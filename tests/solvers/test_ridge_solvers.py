@@ -6,7 +6,6 @@ import numpy as np
 import oracles
 import pytest
 import scipy.sparse
-from mercer.solvers.ridge.whole.problem import assess
 
 from mercer import gram
 from mercer.kernels import Gaussian, Laplacian, Linear, Polynomial
@@ -19,8 +18,9 @@ from mercer.solvers import (
     RidgeProblem,
     TileCholesky,
 )
-from mercer.solvers.ridge.whole import nystrom
-from mercer.solvers.ridge.whole import whole as ridge
+from mercer.solvers.ridge import nystrom
+from mercer.solvers.ridge import whole as ridge
+from mercer.solvers.ridge.problem import assess
 
 random = np.random.default_rng(8)
 N = 50

@@ -3,11 +3,12 @@
 import numpy as np
 from sklearn.base import is_classifier
 
-from mercer import models
+from mercer import features, models
 
 ESTIMATORS = [
     kind
-    for kind in (getattr(models, name) for name in models.__all__)
+    for room in (models, features)
+    for kind in (getattr(room, name) for name in room.__all__)
     if isinstance(kind, type) and issubclass(kind, models.KernelEstimator) and hasattr(kind, "fit")
 ]
 CLASSIFIERS = [kind for kind in ESTIMATORS if is_classifier(kind())]

@@ -35,6 +35,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from mercer.features import GramTransformer
 from mercer.files.records import estimators
 from mercer.inputs import RowBlocks
 from mercer.kernels import (
@@ -58,7 +59,6 @@ from mercer.kernels import (
 from mercer.losses import Huber, Quantile
 from mercer.models import (
     SVC,
-    GramTransformer,
     KernelFisherDiscriminant,
     KernelKMeans,
     KernelMachineClassifier,

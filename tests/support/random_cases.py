@@ -14,7 +14,8 @@ import numpy as np
 import scipy.sparse
 
 from mercer import kernels as k
-from mercer import losses, models, prepare
+from mercer import losses, prepare
+from mercer.files.records import estimators
 
 Array = np.ndarray[Any, Any]
 Random = np.random.Generator
@@ -399,7 +400,7 @@ def draw(seed: int, only: tuple[str, ...] = ()) -> Case:
         sizes, shares = (0.0, 0.5, 1.0, 2.0, 1e-6, 1e6), (0.1, 0.25, 0.4, 0.2, 0.02, 0.03)
         weight = random.choice(sizes, p=shares, size=len(X))
         weight[:2] = 1.0
-    model = getattr(models, name)(kernel=kernel, **settings)
+    model = estimators()[name](kernel=kernel, **settings)
     if chance(random, 0.05) and X.dtype == np.float64:
         X, new, text = scipy.sparse.csr_array(X), scipy.sparse.csr_array(new), text + " sparse"
     return Case(seed, model, X, y, weight, new, text)

@@ -18,7 +18,7 @@ from .finite import is_finite, refuse
 from .sides import Side, View
 from .trace.lower import Program, follow, lower, packed_columns
 
-# The order of the enumeration in cpp/tile.hpp.
+# The order of the enumeration in cpp/engine/tile.hpp.
 STATISTICS = (DOT, SQUARED, ABSOLUTE, MINIMUM, ROOT_RATIO, CHI2, UNEQUAL)
 
 

@@ -117,7 +117,7 @@ def test_a_set_is_the_mean_of_its_vectors_in_any_order():
 def test_sets_longer_than_what_is_held_together(monkeypatch):
     kernel = Fisher(samples.mixture())
     wanted = kernel.features(SETS)
-    monkeypatch.setattr("mercer.kernels.fisher.kernel.mixture.AT_ONCE", 3 * MEANS.size)
+    monkeypatch.setattr("mercer.kernels.fisher.mixture.AT_ONCE", 3 * MEANS.size)
     np.testing.assert_allclose(kernel.features(SETS), wanted, rtol=1e-12, atol=1e-15)
 
 
@@ -190,7 +190,7 @@ def test_scores_of_chains_are_counts_over_all_paths(seed, states, sequences):
 def test_groups_of_sequences_do_not_matter(monkeypatch):
     kernel = Fisher(samples.chain(), symbols="abst")
     wanted = kernel.features(WORDS)
-    monkeypatch.setattr("mercer.kernels.fisher.kernel.markov.AT_ONCE", 1)
+    monkeypatch.setattr("mercer.kernels.fisher.markov.AT_ONCE", 1)
     np.testing.assert_allclose(kernel.features(WORDS), wanted, rtol=1e-12, atol=1e-14)
 
 

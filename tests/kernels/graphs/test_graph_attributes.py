@@ -184,7 +184,7 @@ def test_properties_of_every_kernel(made, points, data):
 def test_blocks_do_not_change_what_is_computed(kernel, monkeypatch):
     points = drawn()
     whole = kernel(points)
-    monkeypatch.setattr("mercer.kernels.graphs.counted.nodes._BLOCK", 300)
+    monkeypatch.setattr("mercer.kernels.graphs.nodes._BLOCK", 300)
     np.testing.assert_allclose(kernel(points), whole, rtol=1e-12)
     np.testing.assert_allclose(kernel(points[:7], points), whole[:7], rtol=1e-12)
     blocks = RowBlocks([points[:11], points[11:]])
@@ -245,8 +245,8 @@ def test_there_is_no_map_with_a_node_kernel():
         kernel.counts(attributed_graphs()[0])
 
 
-@pytest.mark.parametrize("name", ["kernels.graphs", "kernels.random_walks", "kernels.hash_graphs"])
+@pytest.mark.parametrize("name", ["counted", "random_walks", "hashed"])
 def test_the_examples_of_the_descriptions(name):
-    found = doctest.testmod(importlib.import_module(f"mercer.{name}"))
+    found = doctest.testmod(importlib.import_module(f"mercer.kernels.graphs.{name}"))
     assert found.attempted > 0
     assert found.failed == 0

@@ -12,11 +12,11 @@ import pytest
 import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mercer.kernels.graphs.counted.counted import _classes
 from shapes import ASSIGNMENT, by_oracle, complete, cycle, every_kernel, path, random_graph, star
 
 from mercer import _native
 from mercer.kernels import Graph, Graphlet, ShortestPath, WeisfeilerLehman
+from mercer.kernels.graphs.counted import _classes
 
 pytestmark = pytest.mark.native
 

@@ -5,12 +5,12 @@ from collections import Counter
 import numpy as np
 import oracles_graphs as oracles
 import pytest
-from mercer.kernels.graphs.counted.arrays import UNLABELLED, flatten
 from shapes import ASSIGNMENT, by_oracle, cycle, every_kernel, path, random_graph, star
 
 import mercer
 from mercer import KernelRidgeClassifier
 from mercer.kernels import Graph, Graphlet, ShortestPath, WeisfeilerLehman, parse
+from mercer.kernels.graphs.arrays import UNLABELLED, flatten
 
 G1, G2 = path(3, list("aba")), cycle(3, list("aab"))
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from mercer.kernels.graphs.counted.arrays import flatten
-from mercer.kernels.graphs.counted.counted import _classes
 from shapes import complete, cycle, every_kernel, path
 
 from mercer import _native
 from mercer.checks import InputError, InputTypeError
 from mercer.kernels import Graphlet, WeisfeilerLehman
+from mercer.kernels.graphs.arrays import flatten
+from mercer.kernels.graphs.counted import _classes
 
 # --- what is refused --------------------------------------------------------------------------
 

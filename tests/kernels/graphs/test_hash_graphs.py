@@ -8,7 +8,6 @@ import numpy as np
 import oracles_graphs as oracles
 import pytest
 import samples
-from mercer.kernels.graphs.counted.hashed import _grid
 from samples import attributed_graphs
 
 from mercer.checks import InputError, InputTypeError
@@ -23,6 +22,7 @@ from mercer.kernels import (
     Spectrum,
     WeisfeilerLehman,
 )
+from mercer.kernels.graphs.hashed import _grid
 
 pytestmark = pytest.mark.native
 

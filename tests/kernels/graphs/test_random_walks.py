@@ -7,10 +7,10 @@ import oracles_random_walks as oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mercer.kernels.graphs.counted.random_walks import product_graph
 from walk_samples import cycle, graphs, limit, path, union
 
 from mercer.kernels import Graph, RandomWalk
+from mercer.kernels.graphs.random_walks import product_graph
 
 pytestmark = pytest.mark.native
 

@@ -8,12 +8,12 @@ import oracles_random_walks as oracles
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from mercer.kernels.graphs.counted.arrays import flatten
 from walk_samples import complete, cycle, graphs, limit, path, union
 
 from mercer import KernelRidge, _native
 from mercer.checks import InputError, InputTypeError, KernelError
 from mercer.kernels import Graph, RandomWalk
+from mercer.kernels.graphs.arrays import flatten
 
 COLLECTIONS = {
     "plain": [path(5), complete(4), cycle(7), Graph(3, [])],

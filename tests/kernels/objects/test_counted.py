@@ -13,16 +13,16 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mercer.grams.blocks.numpy.objects import meetings
-from mercer.kernels.objects.paired.counted import Table
-from mercer.kernels.objects.paired.tokens import mix, sequences, token_code, token_codes
 from numpy.testing import assert_array_equal
 
 from mercer import SVC, _native, gram
 from mercer.checks import KernelError
-from mercer.grams.blocks.numpy import objects as counted
+from mercer.grams.blocks import objects as counted
+from mercer.grams.blocks.objects import meetings
 from mercer.inputs import SEQUENCES, Objects, as_input
 from mercer.kernels import CountKernel, Gaussian, Intersection, Linear, SetIntersection
+from mercer.kernels.objects.counted import Table
+from mercer.kernels.objects.tokens import mix, sequences, token_code, token_codes
 from mercer.monitor import Monitor, Stopped
 
 pytestmark = pytest.mark.native

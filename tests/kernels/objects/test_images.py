@@ -12,7 +12,7 @@ from mercer import KernelRidgeClassifier
 from mercer.checks import InputError, InputTypeError
 from mercer.inputs import VECTOR_SETS, as_input
 from mercer.kernels import Intersection, PyramidMatch, SpatialPyramid, parse
-from mercer.kernels.objects.paired import images
+from mercer.kernels.objects import images
 
 pytestmark = pytest.mark.native
 

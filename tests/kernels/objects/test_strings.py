@@ -7,17 +7,17 @@ import oracles_strings as oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mercer.kernels.objects.paired.strings import (
-    _gap_weights,
-    _Gapped,
-    _Neighbours,
-    _shared_neighbours,
-)
 from numpy.testing import assert_array_equal
 
 from mercer import SVC
 from mercer.checks import InputError, InputTypeError
 from mercer.kernels import Mismatch, Spectrum, parse
+from mercer.kernels.objects.strings import (
+    _gap_weights,
+    _Gapped,
+    _Neighbours,
+    _shared_neighbours,
+)
 
 pytestmark = pytest.mark.native
 

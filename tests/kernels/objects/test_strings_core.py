@@ -7,11 +7,11 @@ import sys
 
 import numpy as np
 import pytest
-from mercer.kernels.objects.paired.tokens import sequences
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mercer import _native
 from mercer.kernels import Subsequence, Substring
+from mercer.kernels.objects.tokens import sequences
 
 pytestmark = pytest.mark.native
 

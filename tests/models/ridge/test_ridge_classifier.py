@@ -19,7 +19,7 @@ from mercer.checks import InputError
 from mercer.fitting import ridge as ridge_fit
 from mercer.inputs import RowBlocks
 from mercer.kernels import Gaussian, Linear, Polynomial, Spectrum
-from mercer.solvers.ridge.whole import nystrom
+from mercer.solvers.ridge import nystrom
 
 random = np.random.default_rng(12)
 N = 36

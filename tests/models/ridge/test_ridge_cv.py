@@ -18,7 +18,7 @@ from sklearn.model_selection import (
 
 from mercer import KernelRidge, KernelRidgeClassifier, KernelRidgeClassifierCV, KernelRidgeCV
 from mercer.kernels import Gaussian, Laplacian, Linear, Polynomial
-from mercer.models.ridge.regressor import search as ridge_cv
+from mercer.models.ridge import search as ridge_cv
 from mercer.solvers import RidgePath, RidgeProblem
 
 N = 45

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from mercer.solvers.box.solver.machines import classification, read_classification
 from sklearn import svm
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from mercer.kernels import Gaussian
 from mercer.monitor import Monitor
 from mercer.solvers import BoxSolver, DenseRows, leave_one_out
+from mercer.solvers.box.machines import classification, read_classification
 
 random = np.random.default_rng(17)
 N = 60

@@ -18,7 +18,7 @@ import mercer
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from mercer.fitting import rows as svm_rows
 from mercer.kernels import Categorical, Gaussian, SetIntersection, Spectrum
-from mercer.solvers.box.solver import solver as box
+from mercer.solvers.box import solver as box
 
 random = np.random.default_rng(23)
 N = 60

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer import SVC, SVR, NuSVC, NuSVR
 from mercer.kernels import Linear, Polynomial
-from mercer.solvers.box.solver import solver as box
+from mercer.solvers.box import solver as box
 
 LIMIT = 60.0
 

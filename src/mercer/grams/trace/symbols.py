@@ -12,7 +12,7 @@ import numpy as np
 
 from ...checks import MercerError
 
-# The order of the enumeration in cpp/tile.hpp.
+# The order of the enumeration in cpp/engine/tile.hpp.
 OPS = (
     "statistic",
     "expanded",

@@ -1,0 +1,72 @@
+// Box-constrained quadratic problems, two variables at a time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/panels.hpp"
+#include "engine/tile.hpp"
+#include "system/pool.hpp"
+
+namespace mercer {
+
+// Rows of a kernel matrix in memory.
+template <class T>
+struct KernelRows {
+    const T* values;
+    std::int64_t rows, columns;
+};
+
+// min 1/2 b' K b + q' b + kink |b|_1 over lower <= b <= upper, lower <= 0 <= upper, and
+//   offset: with the sum of b given;
+//   split:  with the sum of the positive b and that of the negative b given;
+//   else:   nothing more.
+struct BoxProblem {
+    const double* lower;
+    const double* upper;
+    double kink;
+    bool offset, split;
+};
+
+enum class Ended { converged, iterations, stopped, unbounded };
+
+struct SmoResult {
+    Ended ended;
+    std::int64_t iterations;
+    double violation;  // of the conditions of an optimum, at the end
+};
+
+// The part of a kernel matrix between some variables, rows `width` apart and zeros at their ends.
+template <class T>
+struct Square {
+    Aligned<T> values;
+    std::int64_t size = 0, width = 0, room = 0;
+
+    void resize(std::int64_t variables);
+    const T* row(std::int64_t i) const { return values.get() + i * width; }
+};
+
+// Solves parts of a problem, one after another; what two of them share of K is read once.
+template <class T>
+class BlockSolver {
+public:
+    // Changes the chosen variables until they satisfy the conditions of an optimum up to `tol`, the
+    // others standing still. The entry of K between chosen a and b is rows[slots[a]][columns[b]],
+    // and K is symmetric. b, g = K b + q: of the chosen ones. kept: as many of the last ones were
+    // the first ones before, in the same order.
+    // Fan, Chen, Lin, "Working set selection using second order information for training support
+    // vector machines" (2005).
+    SmoResult solve(const KernelRows<T>& K, const std::int64_t* slots, const std::int64_t* columns,
+                    std::int64_t count, std::int64_t kept, const BoxProblem& problem, double* b,
+                    double* g, double tol, std::int64_t max_iterations, const Poll& poll);
+
+private:
+    Square<T> square_, next_;  // two, so that their memory is used again
+};
+
+// g += sum_r weights[r] K[slots[r]][columns], of `size` columns.
+template <class T>
+void add_rows(const KernelRows<T>& K, const std::int64_t* slots, const double* weights,
+              std::int64_t count, const std::int64_t* columns, std::int64_t size, double* g);
+
+}  // namespace mercer
