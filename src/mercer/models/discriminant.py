@@ -14,6 +14,7 @@ from .. import checks
 from ..checks import Array, InputError, sentence
 from ..fitting.ridge import Fitted
 from ..inputs import Input
+from .atomic import atomic
 from .records import recorded
 from .ridge.regressor import RidgeCertificate, RidgeEstimator
 
@@ -73,6 +74,11 @@ class KernelFisherDiscriminant(
     """
 
     fit_intercept = True
+    classes_: Array
+    means_: Array
+    priors_: Array
+    eigenvalues_: Array
+    explained_variance_ratio_: Array
 
     def __init__(
         self,
@@ -107,6 +113,7 @@ class KernelFisherDiscriminant(
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the directions and the class means along them."""
@@ -130,6 +137,11 @@ class KernelFisherDiscriminant(
             **vars(self.certificate_), eigen_residual=residual, ridge=ridge
         )
         return self
+
+    @atomic
+    def fit_transform(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
+        """Find the directions; return the points along them."""
+        return self.fit(X, y, sample_weight).transform(X)
 
     # --- parameters -------------------------------------------------------------------------
 

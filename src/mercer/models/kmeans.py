@@ -19,6 +19,7 @@ from ..kernels import Precomputed
 from ..linalg.blas import product, solve_lower
 from ..monitor import Monitor, Stopped, to_stderr, warn
 from ..solvers.kmeans import Clusters, Factor, KernelMeans
+from .atomic import atomic
 from .base import Certificate, KernelEstimator
 from .records import recorded
 
@@ -263,6 +264,13 @@ class KernelKMeans(
     Dhillon, Guan, Kulis, "Kernel k-means, spectral clustering and normalized cuts" (2004).
     """
 
+    labels_: Array
+    inertia_: float
+    n_iter_: int
+    dual_coef_: Array
+    squared_norms_: Array
+    support_: Array
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -290,6 +298,7 @@ class KernelKMeans(
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the clusters; y is not used. Points without weight only get a label."""
         self._find(X, sample_weight)
@@ -377,6 +386,12 @@ class KernelKMeans(
         points = self._check_predict(X)
         return self._in_precision(np.sqrt(self._squared_distances(points)), points)
 
+    @atomic
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Find the clusters; return that of every point."""
+        return self.fit(X, y, sample_weight).labels_
+
+    @atomic
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Find the clusters; return the distance of every point to every centre."""
         found = self._find(X, sample_weight)

@@ -21,6 +21,7 @@ from ..inputs import Input
 from ..losses import KINKED, OF_CLASSES, OF_NUMBERS, Logistic, Softmax, check_loss, to_loss
 from ..monitor import Monitor, to_stderr, warn
 from ..solvers.loss.newton import LossProblem
+from .atomic import atomic
 from .base import Certificate, FunctionEstimator
 from .records import recorded
 
@@ -68,6 +69,8 @@ class KernelMachine(FunctionEstimator):
     n_jobs: Any
     random_state: Any
     verbose: Any
+    support_: Array
+    n_iter_: int
 
     def _solve(self, points: Input, loss: Any, targets: Array, weight: Array | None) -> None:
         """Find the function, and keep what predictions need."""
@@ -95,8 +98,6 @@ class KernelMachine(FunctionEstimator):
     def _store(self, found: Found, rows: Array) -> None:
         solved = found.solution
         self.intercept_, self.n_iter_ = solved.intercept, max(solved.steps, 1)
-        if hasattr(self, "coef_"):
-            del self.coef_
         if found.way == "primal":
             # The map needs to know the columns of the points only, which any of them shows.
             self.coef_ = solved.t
@@ -175,6 +176,8 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
     Schölkopf, Smola, "Learning with kernels" (2002), chapter 4.
     """
 
+    classes_: Array
+
     def __init__(
         self,
         loss: Any = "logistic",
@@ -210,6 +213,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the function; zero weights leave points out."""
@@ -281,6 +285,7 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
     """
 
     _sizes: ClassVar[tuple[float, float]] = (1e-150, 1e150)
+    _flat: bool  # y was a vector
 
     def __init__(
         self,
@@ -315,6 +320,7 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the function; zero weights leave points out."""

@@ -25,6 +25,7 @@ from ..postfit.preimage import (
     rows_of,
 )
 from ..solvers import Spectrum
+from .atomic import atomic
 from .base import Certificate, KernelEstimator
 from .records import recorded
 from .ridge.regressor import KernelRidge
@@ -98,6 +99,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     Schölkopf, Smola, Müller, "Nonlinear component analysis as a kernel eigenvalue problem" (1998).
     """
 
+    eigenvalues_: Array
+    eigenvectors_: Array
+    explained_variance_ratio_: Array
+    n_iter_: int
+    _means: Array
+    _roots: Array | None  # of the weights; None: all are 1
+    _inverse: KernelRidge | None
+
     def __init__(
         self,
         n_components: Any = None,
@@ -139,11 +148,13 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     # --- fit ----------------------------------------------------------------------------------
 
+    @atomic
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the components."""
         self._fit(X, sample_weight)
         return self
 
+    @atomic
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Find the components, and return those of the training points."""
         scores = self._fit(X, sample_weight)

@@ -22,6 +22,7 @@ from ..monitor import Monitor, Stopped, to_stderr, warn
 from ..solvers import Perceptron, PerceptronSolution, RowStore
 from ..solvers.perceptron.passes import Lesson, Votes
 from ..solvers.perceptron.solver import contradiction
+from .atomic import atomic, atomic_step
 from .base import Certificate, KernelEstimator
 from .parameters import check_parameters
 from .records import recorded
@@ -89,6 +90,20 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
     Orabona, Keshet, Caputo, "Bounded kernel-based online learning" (2009), for the budget.
     """
 
+    classes_: Array
+    mistakes_: Array
+    n_mistakes_: int
+    converged_: bool
+    support_: Array
+    dual_coef_: Array
+    intercept_: Array
+    n_iter_: int
+    n_samples_seen_: int
+    _votes: Array
+    _late: Array
+    _steps: int
+    _dropped: float
+
     def __init__(
         self,
         kernel: Any = None,
@@ -116,6 +131,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: Any, y: Any) -> Self:
         """Pass over the points until a pass makes no mistake."""
@@ -128,6 +144,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
             self._warn(lesson, found)
         return self
 
+    @atomic_step
     @recorded
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Visit new points once each, in their order, and go on from what is known.
@@ -136,14 +153,6 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         that will ever come; needed in the first call, which also settles "scale" of the kernel. A
         call that fails leaves the model as it was.
         """
-        before = self.__dict__.copy()
-        try:
-            return self._go_on(X, y, classes)
-        except BaseException:
-            self.__dict__ = before
-            raise
-
-    def _go_on(self, X: Any, y: Any, classes: Any) -> Self:
         check_parameters(self)
         who, monitor = type(self).__name__, self._monitor()
         if self._kernel().domain == GRAM:
@@ -173,7 +182,6 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         self._votes, self._late, self._steps = np.zeros((0, k)), np.zeros((0, k)), 0
         self.mistakes_ = self.support_ = np.zeros(0, dtype=np.int64)
         self.n_samples_seen_, self._dropped = 0, 0.0
-        self.__dict__.pop("certificate_", None)
 
     def _monitor(self) -> Monitor:
         who, limit = type(self).__name__, self.time_limit

@@ -14,6 +14,7 @@ from ..checks import Array
 from ..grams import Multiply, Prepared, Sums
 from ..monitor import Monitor
 from ..solvers import KernelMeans
+from .atomic import atomic
 from .base import Certificate, KernelEstimator
 from .kmeans import ClusterSearch
 from .records import recorded
@@ -59,6 +60,12 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
     Shawe-Taylor, Cristianini, "Kernel Methods for Pattern Analysis" (2004), section 5.1.
     """
 
+    classes_: Array
+    dual_coef_: Array
+    squared_norms_: Array
+    prototype_classes_: Array
+    support_: Array
+
     def __init__(
         self,
         kernel: Any = None,
@@ -74,6 +81,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
         self.memory_limit = memory_limit
         self.random_state = random_state
 
+    @atomic
     @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the prototypes of every class."""

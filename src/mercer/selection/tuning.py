@@ -23,6 +23,7 @@ from ..grams import threads
 from ..inputs import GramRows
 from ..models.svm.classifier import SVC
 from ..models.svm.regressor import SVR
+from ..monitor import speak_for, user_line
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,7 @@ class _Search:
         workers = min(threads(), len(self.folds))
         shares = [range(worker, len(self.folds), workers) for worker in range(workers)]
         scores = np.full((len(models), len(self.folds)), np.nan)
-        with ThreadPoolExecutor(workers) as pool:
+        with ThreadPoolExecutor(workers, initializer=speak_for, initargs=(user_line(),)) as pool:
             jobs = [pool.submit(self._some_folds, models, share, scores) for share in shares]
             for job in jobs:
                 job.result()

@@ -15,6 +15,7 @@ from ...checks import Array, InputError, sentence
 from ...inputs import Input
 from ...kernels import Kernel
 from ...postfit.calibration import fit_slope, probabilities, slopes_of
+from ..atomic import atomic
 from ..records import recorded
 from ..targets import as_indicators
 from .regressor import RidgeEstimator
@@ -49,6 +50,9 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
 
     probability: bool
     class_weight: Any
+    classes_: Array
+    slopes_: Array
+    _multilabel: bool
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -112,7 +116,6 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
         leave = bool(self.probability)
         fitted = self._solve(points, targets, weight, leave, chosen, since, labels.copies)
         if not self.probability:
-            self.__dict__.pop("slopes_", None)  # those of a former fit are not of this one
             return
         used = slice(None) if weight is None else weight > 0
         errors = fitted.solution.keep.get("leave_one_out", targets[used])
@@ -203,6 +206,7 @@ class KernelRidgeClassifier(LabelledRidge):
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find one function for each output."""

@@ -20,6 +20,7 @@ from ...kernels import Kernel
 from ...monitor import Monitor, to_stderr, warn
 from ...postfit.posterior import Posterior
 from ...solvers import RidgeProblem
+from ..atomic import atomic
 from ..base import Certificate, FunctionEstimator
 from ..records import recorded
 from ..targets import is_single
@@ -60,7 +61,9 @@ class RidgeEstimator(FunctionEstimator):
     n_jobs: Any
     random_state: Any
     verbose: Any
-    intercept_: Any
+    certificate_: RidgeCertificate
+    support_: Array
+    n_iter_: int
 
     def _alphas(self, alpha: Any, outputs: int) -> Array:
         """Return one alpha for each output."""
@@ -145,8 +148,6 @@ class RidgeEstimator(FunctionEstimator):
             self.support_ = rows
             self._keep(np.arange(1))
         else:
-            if hasattr(self, "coef_"):
-                del self.coef_
             self.dual_coef_ = found.coefficients
             self.support_ = rows[fitted.centres]
             if fitted.moved is None:
@@ -189,6 +190,7 @@ class NumberRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ig
     _sizes: ClassVar[tuple[float, float]] = (0.0, np.inf)  # solved in units of their own
     _flat: bool  # y was a vector
     _single: bool = False  # y was in single precision
+    _posterior: Posterior
 
     def _flatten(self) -> None:
         """Give attributes the shape that goes with a vector y."""
@@ -306,6 +308,7 @@ class KernelRidge(NumberRidge):
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the function; zero weights leave points out."""

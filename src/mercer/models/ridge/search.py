@@ -32,6 +32,7 @@ from ...inputs import Input, RowBlocks
 from ...kernels import Kernel, to_kernel
 from ...monitor import Monitor, Stopped, to_stderr, warn
 from ...solvers import RidgePath, RidgeProblem
+from ..atomic import atomic
 from ..parameters import splits_of
 from ..records import recorded
 from ..targets import is_single
@@ -51,6 +52,10 @@ class RidgeSearch(RidgeEstimator):
     alphas: Any
     cv: Any
     scoring: Any
+    alpha_: float
+    best_score_: float
+    best_index_: int
+    cv_results_: dict[str, Any]
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; kernel__… names belong to a single kernel."""
@@ -278,6 +283,7 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose, then fit all points; groups are handed to the splitter."""
@@ -364,6 +370,7 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose, then fit all points; groups are handed to the splitter."""

@@ -82,6 +82,9 @@ class SupportVectorEstimator(KernelEstimator):
     dual_coef_: Array
     intercept_: Array
     support_: Array
+    n_support_: Array
+    certificate_: SvmCertificate
+    n_iter_: Array
     _of_names: ClassVar[dict[str, Any]] = {"gamma": "scale", "degree": 3, "coef0": 0.0}
 
     def _cost(self, C: Any, endless: bool = True) -> float:

@@ -50,6 +50,9 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
     class_weight: Any
     decision_function_shape: str
     break_ties: bool
+    classes_: Array
+    class_weight_: Array
+    slopes_: Array
     _by_pairs: bool
 
     def _task(self, groups: tuple[int, ...], y: Array, weight: Array) -> Task:
@@ -94,7 +97,6 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         """Keep what predictions need."""
         self.intercept_ = np.array([machine.offset for machine in machines])
         self._keep_rows(self._coefficients(machines, data.parts), data.parts)
-        self.__dict__.pop("slopes_", None)  # those of a former fit are not of this one
         if self.probability:
             self._calibrate(data, machines)
 

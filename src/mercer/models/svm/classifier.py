@@ -17,6 +17,7 @@ from ...solvers.box.machines import (
     read_hard_margin,
     read_nu_classification,
 )
+from ..atomic import atomic
 from ..records import recorded
 from .classes import SupportVectorClassifier
 
@@ -106,6 +107,7 @@ class SVC(SupportVectorClassifier):
         problem = classification(y, bounds, bool(self.fit_intercept))
         return Task(groups, problem, read_classification)
 
+    @atomic
     @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the machines."""
@@ -186,6 +188,7 @@ class NuSVC(SupportVectorClassifier):
         read = partial(read_nu_classification, tol=self.tol)
         return Task(groups, nu_classification(y, weight, nu), read)
 
+    @atomic
     @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the machines."""

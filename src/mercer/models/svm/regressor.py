@@ -23,6 +23,7 @@ from ...solvers.box.machines import (
     read_regression,
     regression,
 )
+from ..atomic import atomic
 from ..records import recorded
 from .base import SupportVectorEstimator
 
@@ -115,6 +116,7 @@ class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the function."""
@@ -156,6 +158,8 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
     Schölkopf, Smola, Williamson, Bartlett, "New support vector algorithms" (2000).
     """
 
+    epsilon_: float
+
     def __init__(
         self,
         nu: float = 0.5,
@@ -189,6 +193,7 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the function and the tube."""
@@ -242,6 +247,8 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
     high-dimensional distribution" (2001).
     """
 
+    offset_: float
+
     def __init__(
         self,
         nu: float = 0.5,
@@ -273,6 +280,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the region; y is not used."""
@@ -283,6 +291,11 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         self._fit_one(points, weight, Task((0,), problem, read_one_class))
         self.offset_ = -self.intercept_[0]
         return self
+
+    @atomic
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Find the region; return 1 for points inside and on the border, -1 outside."""
+        return self.fit(X, y, sample_weight).predict(X)
 
     def decision_function(self, X: Any) -> Array:
         """Return f(x) - rho, positive inside; what is rounding is 0, as at support vectors."""
