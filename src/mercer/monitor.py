@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from . import checks
 from .checks import MercerError
+from .status import Status
 
 logger = logging.getLogger("mercer")
 
@@ -74,7 +75,7 @@ def _name(frame: FrameType) -> str:
 class Stopped(MercerError):
     """A computation was asked to stop; `reason` is "time limit" or "cancelled"."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: Status) -> None:
         self.reason = reason
         super().__init__(f"stopped: {reason}")
 
@@ -115,12 +116,12 @@ class Monitor:
         """Ask the computation to stop; safe from another thread."""
         self._cancelled.set()
 
-    def stop_reason(self) -> str | None:
+    def stop_reason(self) -> Status | None:
         """Return why the computation should stop, or None."""
         if self._cancelled.is_set():
-            return "cancelled"
+            return Status.CANCELLED
         if self.time_limit is not None and self.seconds >= self.time_limit:
-            return "time limit"
+            return Status.TIME_LIMIT
         return None
 
     def poll(self) -> None:

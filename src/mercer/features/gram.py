@@ -14,6 +14,7 @@ from ..grams import Gram, limit_in_bytes
 from ..models.atomic import atomic
 from ..models.base import Certificate, KernelEstimator
 from ..models.records import recorded
+from ..status import Status
 
 
 class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):  # type: ignore[misc]
@@ -62,7 +63,13 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
             self.column_means_ = np.asarray(K @ np.full(n, 1.0 / n), dtype=np.float64)
         plan = f"{K.plan.kind}: {K.plan.reason}" if self.center else "kept: no entry was needed"
         entries, seconds = n * n if self.center else 0, time.perf_counter() - start
-        self.certificate_ = Certificate("exact", plan, entries, K.plan.bytes, seconds)
+        self.certificate_ = Certificate(
+            status=Status.EXACT,
+            plan=plan,
+            kernel_entries=entries,
+            bytes=K.plan.bytes,
+            seconds=seconds,
+        )
         self._keep(np.arange(n))
         return self
 

@@ -14,12 +14,13 @@ from ..checks import Array, InputError, sentence
 from ..grams import Gram, Prepared, prepare
 from ..inputs import GRAM, OBJECT_DOMAINS, ROWS, Frame, GramRows, Input, Matrix, RowBlocks, as_input
 from ..kernels import Kernel, to_kernel
+from ..status import Status
 from .columns import check_columns, note_columns
 from .parameters import check_parameters, class_factors, is_usual, seed_of
 from .targets import as_classes, as_numbers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Certificate:
     """How far a fit is from its optimum, what it cost and how it was computed.
 
@@ -27,11 +28,14 @@ class Certificate:
     bytes: what the plan allocates beyond the inputs.
     """
 
-    status: str
+    status: Status
     plan: str
     kernel_entries: int
     bytes: int
     seconds: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "status", Status(self.status))  # a file has the text
 
 
 class KernelEstimator(BaseEstimator):  # type: ignore[misc]

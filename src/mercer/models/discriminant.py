@@ -22,7 +22,7 @@ SMALLEST = float(np.finfo(np.float64).tiny)
 FLAT = 1e-12  # share of the variance of a direction below which classes do not differ along it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DiscriminantCertificate(RidgeCertificate):
     """How well the directions solve S_b w = mu (S_t + alpha) w; else that of the regression.
 
@@ -130,7 +130,9 @@ class KernelFisherDiscriminant(
         contrasts = null_space(np.sqrt(shares)[None])
         of_class = contrasts / np.sqrt(shares)[:, None]
         fitted = self._solve(points, of_class[codes], weight, chosen=(self._kernel(), ridge))
-        errors = self._class_errors(points, codes, weight, of_class, ridge, fitted)
+        errors = self._class_errors(
+            points=points, codes=codes, weight=weight, of_class=of_class, ridge=ridge, fitted=fitted
+        )
         unexplained = contrasts.T @ (np.sqrt(shares)[:, None] * errors)
         residual = self._turn(unexplained, of_class - errors, kept)
         self.certificate_ = DiscriminantCertificate(

@@ -14,6 +14,7 @@ from ..checks import Array, InputError, sentence, show
 from ..fitting.neighbours import Nearest, self_similarity
 from ..grams import limited_threads
 from ..inputs import Input
+from ..status import Status
 from .atomic import atomic
 from .base import Certificate, KernelEstimator
 from .records import recorded
@@ -53,7 +54,13 @@ class _KernelNeighbors(KernelEstimator):
         self.n_samples_fit_ = len(points)
         plan = "kept: new points are compared with all training points"
         seconds = time.perf_counter() - start
-        self.certificate_ = Certificate("exact", plan, len(points), self._diagonal.nbytes, seconds)
+        self.certificate_ = Certificate(
+            status=Status.EXACT,
+            plan=plan,
+            kernel_entries=len(points),
+            bytes=self._diagonal.nbytes,
+            seconds=seconds,
+        )
 
     def _check_weights(self) -> None:
         known = isinstance(self.weights, str) and self.weights in ("uniform", "distance")

@@ -22,6 +22,7 @@ from ..monitor import Monitor, Stopped, to_stderr, warn
 from ..solvers import Perceptron, PerceptronSolution, RowStore
 from ..solvers.perceptron.passes import Lesson, Votes
 from ..solvers.perceptron.solver import contradiction
+from ..status import Status
 from .atomic import atomic, atomic_step
 from .base import Certificate, KernelEstimator
 from .parameters import check_parameters
@@ -30,15 +31,8 @@ from .targets import as_labels
 
 CLOSE = 1e-3  # above it, and for many points, rows of K are kept in single precision
 
-ADVICE = {
-    "iteration limit": "Raise max_iter, take average=True, or take a kernel that separates more, "
-    "such as Gaussian with a larger gamma.",
-    "time limit": "Raise time_limit.",
-    "cancelled": "Let it run on.",
-}
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PerceptronCertificate(Certificate):
     """What the mistakes say.
 
@@ -140,7 +134,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         self.classes_, codes = self._check_labels(y, len(points))
         self._forget(points)
         lesson, found = self._learn(points, codes, max_iter, self._monitor())
-        if found.status != "converged":
+        if found.status != Status.CONVERGED:
             self._warn(lesson, found)
         return self
 
@@ -168,7 +162,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         for block in points.blocks() if isinstance(points, RowBlocks) else (points,):
             lesson, found = self._learn(block, codes[start : start + len(block)], None, monitor)
             start += len(block)
-            if found.status not in ("converged", "iteration limit"):
+            if found.status not in (Status.CONVERGED, Status.ITERATION_LIMIT):
                 self._warn(lesson, found)
                 break
         return self
@@ -204,8 +198,8 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
             found = Perceptron(max_iter or 1, seed, self.budget).solve(lesson, monitor)
         self._store(found, len(codes))
         status = found.status
-        if max_iter is None and status == "iteration limit":
-            status = "one pass"
+        if max_iter is None and status == Status.ITERATION_LIMIT:
+            status = Status.ONE_PASS
         plan, size, kept = rows.plan, rows.bytes, lesson.rows
         if isinstance(kept, RowStore):
             size = kept.filled * kept.values.shape[1] * kept.values.itemsize
@@ -213,17 +207,17 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
                 least = min(self.budget, len(lesson.diagonal))
                 plan, size = "parts of K computed when needed", 8 * least**2
         self.certificate_ = PerceptronCertificate(
-            status,
-            plan,
-            rows.entries + found.entries,
-            size,
-            time.monotonic() - begun,
-            len(found.mistakes),
-            found.by_pass,
-            found.margin,
-            found.bound,
-            self._dropped,
-            found.examined,
+            status=status,
+            plan=plan,
+            kernel_entries=rows.entries + found.entries,
+            bytes=size,
+            seconds=time.monotonic() - begun,
+            mistakes=len(found.mistakes),
+            by_pass=found.by_pass,
+            margin=found.margin,
+            bound=found.bound,
+            dropped=self._dropped,
+            examined=found.examined,
         )
         return lesson, found
 
@@ -241,7 +235,15 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
             store=False, dtype=np.float64, memory_limit=self.memory_limit, monitor=monitor
         )
         diagonal = self.kernel_.diag(points)
-        lesson = Lesson(rows.of(0), rows.gram, exact, diagonal, codes, len(self.classes_), votes)
+        lesson = Lesson(
+            rows=rows.of(0),
+            gram=rows.gram,
+            exact=exact,
+            diagonal=diagonal,
+            codes=codes,
+            classes=len(self.classes_),
+            votes=votes,
+        )
         return rows, lesson
 
     def _store(self, found: PerceptronSolution, new: int) -> None:
@@ -255,7 +257,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         self._steps = found.votes.steps
         self._dropped += found.dropped
         self.n_iter_ = len(found.by_pass)
-        self.converged_ = found.status == "converged"
+        self.converged_ = found.status == Status.CONVERGED
         carried = found.votes.mean() if self.average else found.votes.beta
         self.dual_coef_ = (carried[:, 1:] if len(self.classes_) == 2 else carried).T.copy()
         self.intercept_ = self.dual_coef_.sum(axis=1)
@@ -265,8 +267,8 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         """Say that it ended with mistakes, and what may be the reason."""
         last = found.by_pass[-1]
         told = f"{last} mistake{'' if last == 1 else 's'} in pass {len(found.by_pass)}"
-        advice = ADVICE[found.status]
-        if found.status == "iteration limit":
+        advice = found.status.advice("perceptron")
+        if found.status == Status.ITERATION_LIMIT:
             told += ", the last allowed; the data may not be separable under the kernel"
             pair = None
             with contextlib.suppress(Stopped):

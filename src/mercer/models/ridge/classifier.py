@@ -21,7 +21,7 @@ from ..targets import as_indicators
 from .regressor import RidgeEstimator
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Labels:
     """Classes or labels of training points.
 
@@ -77,7 +77,7 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
         classes = codes if self._multilabel else self.classes_[codes]
         weight = self._class_weighted(classes, weight)
         self._check_weights(codes, weight)
-        return Labels(targets, codes, samples, weight)
+        return Labels(targets=targets, codes=codes, samples=samples, weight=weight)
 
     def _check_weights(self, codes: Array, weight: Array | None) -> None:
         """Refuse weights that leave only one class."""
@@ -114,7 +114,15 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
         """Fit the targets, and calibrate on the scores of models that leave out one point each."""
         targets, weight = labels.targets, labels.weight
         leave = bool(self.probability)
-        fitted = self._solve(points, targets, weight, leave, chosen, since, labels.copies)
+        fitted = self._solve(
+            points,
+            targets,
+            weight,
+            leave_one_out=leave,
+            chosen=chosen,
+            since=since,
+            copies=labels.copies,
+        )
         if not self.probability:
             return
         used = slice(None) if weight is None else weight > 0

@@ -26,7 +26,7 @@ from ..records import recorded
 from ..targets import is_single
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RidgeCertificate(Certificate):
     """How far a ridge fit is from its optimum.
 
@@ -109,7 +109,13 @@ class RidgeEstimator(FunctionEstimator):
             prepared, targets, weight = prepared.take(rows), targets[rows], weight[rows]
             copies = None if copies is None else copies[rows]
         alphas = self._alphas(alpha, targets.shape[1])
-        problem = RidgeProblem(targets, alphas, weight, bool(self.fit_intercept), copies)
+        problem = RidgeProblem(
+            targets=targets,
+            alpha=alphas,
+            weight=weight,
+            intercept=bool(self.fit_intercept),
+            copies=copies,
+        )
         problem, factors = problem.scaled()
         with limited_threads(self.n_jobs, who):
             fitted = RidgeFit(prepared, problem, settings, monitor).run(leave_one_out)
@@ -164,23 +170,23 @@ class RidgeEstimator(FunctionEstimator):
         found = fitted.solution
         largest = float(np.sqrt(max(float(prepared.diag().max()), 0.0)))
         self.certificate_ = RidgeCertificate(
-            found.status,
-            fitted.plan,
-            fitted.entries,
-            fitted.bytes,
-            seconds,
-            fitted.way,
-            found.residual,
-            tol,
-            found.gap,
-            found.bound * largest + found.offset,
-            found.iterations,
-            found.rank,
+            status=found.status,
+            plan=fitted.plan,
+            kernel_entries=fitted.entries,
+            bytes=fitted.bytes,
+            seconds=seconds,
+            solver=fitted.way,
+            residual=found.residual,
+            tol=tol,
+            objective_gap=found.gap,
+            error_bound=found.bound * largest + found.offset,
+            iterations=found.iterations,
+            rank=found.rank,
         )
-        if found.advice:
+        if not found.status.is_good:
             must = f"the relative residual must reach tol = {tol:g}"
             got = f"{found.residual:.2g} ({found.status}, {found.iterations} iterations)"
-            text = sentence(type(self).__name__, must, got, found.advice)
+            text = sentence(type(self).__name__, must, got, found.status.advice("ridge"))
             warn(text, ConvergenceWarning)
 
 

@@ -26,7 +26,7 @@ def _has_probability(model: Any) -> bool:
     return bool(model.probability)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Labelled:
     """Training points with their classes.
 
@@ -78,7 +78,9 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         parts = [np.flatnonzero(codes == c) for c in range(len(self.classes_))]
         whole = len(parts) == 2 or not self._by_pairs
         groups = [np.arange(len(codes))] if whole else parts
-        return Labelled(points, codes, weight, weights, parts, groups)
+        return Labelled(
+            points=points, codes=codes, weight=weight, weights=weights, parts=parts, groups=groups
+        )
 
     def _tasks(self, data: Labelled) -> list[Task]:
         """Return the machines to be found."""

@@ -130,7 +130,7 @@ class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         epsilon = checks.number("SVR", "epsilon", self.epsilon, least=0)
         bounds = self._bounds(self.C, weight, len(targets))
         problem = regression(targets, bounds, epsilon, bool(self.fit_intercept))
-        return Task((0,), problem, read_regression)
+        return Task(groups=(0,), problem=problem, read=read_regression)
 
     def predict(self, X: Any) -> Array:
         """Return f(x) of each point."""
@@ -207,11 +207,11 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         with limited_threads(self.n_jobs, "NuSVR"):
             machine = None
             if problem.balanced():
-                machine = shop.solve(Task((0,), problem, read_nu_regression))
+                machine = shop.solve(Task(groups=(0,), problem=problem, read=read_nu_regression))
             if machine is None or machine.parameter <= machine.solution.violation:
                 # No tube is needed, unless that takes larger coefficients than nu allows.
                 narrow = regression(targets, bounds, 0.0, offset=True)
-                free = shop.solve(Task((0,), narrow, read_regression))
+                free = shop.solve(Task(groups=(0,), problem=narrow, read=read_regression))
                 allowed = np.abs(problem.start).sum() * (1 + 1e-9)
                 if machine is None or machine.parameter < 0 or np.abs(free.b).sum() <= allowed:
                     machine = free
@@ -288,7 +288,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         weight = checks.sample_weight("OneClassSVM", sample_weight, len(points))
         bounds = np.ones(len(points)) if weight is None else weight
         problem = one_class(bounds, self._share("nu"))
-        self._fit_one(points, weight, Task((0,), problem, read_one_class))
+        self._fit_one(points, weight, Task(groups=(0,), problem=problem, read=read_one_class))
         self.offset_ = -self.intercept_[0]
         return self
 
