@@ -72,7 +72,12 @@ def test_factors_stop_and_report():
 
 
 def system(alpha, right, tol=1e-12, precondition=lambda R: R):
-    return System(alpha, right, tol * np.linalg.norm(right, axis=0), precondition)
+    return System(
+        alpha=alpha,
+        right=right,
+        targets=tol * np.linalg.norm(right, axis=0),
+        precondition=precondition,
+    )
 
 
 def test_systems_with_their_own_alpha_are_solved_together():

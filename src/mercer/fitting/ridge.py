@@ -36,7 +36,7 @@ CENTRES_MOST = 10_000
 MAP_MOST = 2 * DIRECT  # features of an exact map that a search diagonalises
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Fitted:
     """What came out.
 
@@ -71,7 +71,14 @@ class RidgeFit(Spaces):
             raise self._refusal() from None
         except Stopped as stop:  # before anything was found: f = 0, for which one point will do
             nothing = unsolved(self.problem, stop.reason, 1)
-            fitted = Fitted(way, f"{way}: stopped at once", nothing, np.arange(1), 0, 0)
+            fitted = Fitted(
+                way=way,
+                plan=f"{way}: stopped at once",
+                solution=nothing,
+                centres=np.arange(1),
+                bytes=0,
+                entries=0,
+            )
         return fitted
 
     # --- the choice -------------------------------------------------------------------------
@@ -122,7 +129,14 @@ class RidgeFit(Spaces):
             found.keep["leave_one_out"] = ridge.leave_one_out(found.keep["errors"])
         width = len(found.coefficients)
         plan = f"primal: {reason}"
-        return Fitted("primal", plan, found, np.arange(0), self._primal_bytes(width), 0)
+        return Fitted(
+            way="primal",
+            plan=plan,
+            solution=found,
+            centres=np.arange(0),
+            bytes=self._primal_bytes(width),
+            entries=0,
+        )
 
     def _map_bands(self) -> Iterator[tuple[slice, Any]]:
         """Yield phi(x) in bands whose products take a fraction of a second."""
@@ -134,7 +148,14 @@ class RidgeFit(Spaces):
         solver = Cholesky(self.settings.tol, leave_one_out)
         found = solver.solve(K, self.problem, self.monitor)
         plan = f"Cholesky factor, K {K.plan.kind}: {reason}"
-        return Fitted("cholesky", plan, found, np.arange(self.n), self._cholesky_bytes(), self.n**2)
+        return Fitted(
+            way="cholesky",
+            plan=plan,
+            solution=found,
+            centres=np.arange(self.n),
+            bytes=self._cholesky_bytes(),
+            entries=self.n**2,
+        )
 
     def _by_cg(self, reason: str, leave_one_out: bool) -> Fitted:
         rank = self._rank(self.outputs)
@@ -157,7 +178,10 @@ class RidgeFit(Spaces):
                 )
             why = f"K does not fit {bytes_text(self.limit)} and is computed anew in every pass"
         solver = ConjugateGradients(
-            self.settings.tol, self.settings.max_iter, rank, self.settings.seed
+            tol=self.settings.tol,
+            max_iter=self.settings.max_iter,
+            rank=rank,
+            random_state=self.settings.seed,
         )
         found = solver.solve(K, self.problem, self.monitor, exact)
         plan = f"conjugate gradients, K {K.plan.kind}: {reason or why}"
@@ -168,7 +192,14 @@ class RidgeFit(Spaces):
         if leave_one_out:
             del K, exact  # the smaller model needs the room
             found = self._calibrated(found)
-        return Fitted("cg", plan, found, np.arange(self.n), size, passes * self.n**2)
+        return Fitted(
+            way="cg",
+            plan=plan,
+            solution=found,
+            centres=np.arange(self.n),
+            bytes=size,
+            entries=passes * self.n**2,
+        )
 
     def _too_large_for_cg(self, reserve: int, leave_one_out: bool) -> Fitted:
         need, limit = bytes_text(reserve), bytes_text(self.limit)
@@ -227,7 +258,15 @@ class RidgeFit(Spaces):
         passes = 1 if cross.plan.kind == "stored" else max(found.iterations, 1) + 1
         size = self.n * count
         size_in_bytes = cross.plan.bytes + own
-        return Fitted("nystrom", plan, found, chosen, size_in_bytes, passes * size, few)
+        return Fitted(
+            way="nystrom",
+            plan=plan,
+            solution=found,
+            centres=chosen,
+            bytes=size_in_bytes,
+            entries=passes * size,
+            moved=few,
+        )
 
     def _calibrated(self, found: Solution) -> Solution:
         """Return the solution with the errors left out of a Nyström model of the same problem."""
@@ -238,7 +277,7 @@ class RidgeFit(Spaces):
         except Stopped as stop:
             return replace(found, status=stop.reason)
         kept = {k: v for k, v in smaller.keep.items() if k == "leave_one_out"}
-        stopped = not kept and found.status in ("exact", "converged")
+        stopped = not kept and found.status.is_good
         return replace(found, keep=kept, status=smaller.status if stopped else found.status)
 
     def features(self) -> FeatureRidge:

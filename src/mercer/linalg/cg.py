@@ -11,6 +11,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ..checks import Array
 from ..monitor import Monitor, Stopped
+from ..status import Status
 from .blas import product
 from .cholesky import NotPositiveDefinite, TileCholesky, dense_bands, inner_products
 
@@ -19,7 +20,7 @@ Operator = Callable[[Array], Array]
 DEPENDENT = 1e-13  # squared length at which a direction counts as a combination of the others
 
 
-@dataclass
+@dataclass(kw_only=True)
 class System:
     """(A + alpha I) X = B.
 
@@ -76,7 +77,7 @@ def _symmetric(matrix: Array) -> Array:
 
 def conjugate_gradients(
     apply: Operator, systems: Sequence[System], max_iter: int, monitor: Monitor, done: int = 0
-) -> tuple[int, str]:
+) -> tuple[int, Status]:
     """Solve systems that share A, with one product of A and all directions in each iteration.
 
     Returns the iterations made and "converged", "iteration limit", or why it was stopped; the
@@ -89,7 +90,7 @@ def conjugate_gradients(
     for iteration in range(done, max_iter):
         active = [system for system in systems if not system.solved]
         if not active:
-            return iteration, "converged"
+            return iteration, Status.CONVERGED
         try:
             applied = apply(np.hstack([system.S for system in active]))
         except Stopped as stop:
@@ -102,7 +103,7 @@ def conjugate_gradients(
         except Stopped as stop:
             return iteration + 1, stop.reason
     solved = all(system.solved for system in systems)
-    return max_iter, "converged" if solved else "iteration limit"
+    return max_iter, Status.CONVERGED if solved else Status.ITERATION_LIMIT
 
 
 def _record(iteration: int, systems: Sequence[System]) -> dict[str, Any]:

@@ -133,7 +133,12 @@ class Posterior:
         "Leaving points out", e_i = c_i / (s_i B_ii) and v_i = (1 / B_ii - alpha) / w_i.
         """
         n = len(prepared)
-        problem = RidgeProblem(np.zeros((n, 1)), np.zeros(1), self.weight, self.intercept)
+        problem = RidgeProblem(
+            targets=np.zeros((n, 1)),
+            alpha=np.zeros(1),
+            weight=self.weight,
+            intercept=self.intercept,
+        )
         rows = np.arange(n) if n <= CHOLESKY_ROWS else _some(n, settings.seed, AT_ONCE)
         w = problem.roots[rows] ** 2
         c = (coefficients / problem.roots)[rows]
@@ -206,7 +211,12 @@ class Posterior:
     def _in_points(self, points: Input, prepared: Prepared, settings: Settings) -> Array:
         """Return v(x) for each alpha."""
         n = len(prepared)
-        problem = RidgeProblem(np.zeros((n, 1)), np.zeros(1), self.weight, self.intercept)
+        problem = RidgeProblem(
+            targets=np.zeros((n, 1)),
+            alpha=np.zeros(1),
+            weight=self.weight,
+            intercept=self.intercept,
+        )
         variance = np.empty((len(points), len(self.alphas)))
         diagonal = prepared.diag(points)
         for start in range(0, len(points), AT_ONCE):
@@ -239,8 +249,12 @@ class Posterior:
                 self._factors[alpha] = TileCholesky(bands, np.float64, monitor)
             return self._factors[alpha].solve(right)
         K = prepared.gram(memory_limit=settings.memory_limit)
-        plain = RidgeProblem(right / problem.roots, np.full(right.shape[1], alpha), self.weight)
-        solver = ConjugateGradients(settings.tol, settings.max_iter, 1000, settings.seed)
+        plain = RidgeProblem(
+            targets=right / problem.roots, alpha=np.full(right.shape[1], alpha), weight=self.weight
+        )
+        solver = ConjugateGradients(
+            tol=settings.tol, max_iter=settings.max_iter, rank=1000, random_state=settings.seed
+        )
         return solver.solve(K, plain, monitor).coefficients / problem.roots
 
 

@@ -12,6 +12,7 @@ from ... import _native
 from ...checks import Array
 from ...linalg.blas import blas_threads
 from ...monitor import Monitor, Stopped
+from ...status import Status
 from .active_set import ActiveSet, balanced
 from .problem import BoxProblem, BoxSolution
 from .rows import KernelRows
@@ -88,16 +89,16 @@ class BoxSolver:
             iterations=self.iterations,
         )
 
-    def _status(self, ended: str, violation: float, rounding: float) -> str:
-        if ended == "unbounded":
-            return ended
-        if violation <= self.tol and (self.iterations or ended == "converged"):
-            return "converged"
-        if ended in ("time limit", "cancelled"):
-            return ended
+    def _status(self, ended: str, violation: float, rounding: float) -> Status:
+        if ended == Status.UNBOUNDED:
+            return Status.UNBOUNDED
+        if violation <= self.tol and (self.iterations or ended == Status.CONVERGED):
+            return Status.CONVERGED
+        if ended in (Status.TIME_LIMIT, Status.CANCELLED):
+            return Status(ended)
         if self.iterations >= self.max_iter:
-            return "iteration limit"
-        return "rounding" if violation - rounding <= self.tol else "stagnated"
+            return Status.ITERATION_LIMIT
+        return Status.ROUNDING if violation - rounding <= self.tol else Status.STAGNATED
 
     def _unsure(self, problem: BoxProblem, b: Array) -> Array:
         """Return by how much rounding may change K b + linear, by Cauchy and Schwarz."""
@@ -162,10 +163,10 @@ class BoxSolver:
         tol, progress, best = self.tol, Progress(ROUNDING), (math.inf, b, g)
         for turn in range(ROUNDS):
             kept = len(moving) if turn else 0
-            ended, _ = self._step(problem, b, g, moving, slots, tol, kept)
+            ended, _ = self._step(problem, b, g, chosen=moving, slots=slots, tol=tol, kept=kept)
             g[:] = self._gradient(problem, b)
             few = len(problem.free(b)) <= MEMBERS
-            if few and ended != "unbounded" and self.iterations < self.max_iter:
+            if few and ended != Status.UNBOUNDED and self.iterations < self.max_iter:
                 # Threads of BLAS wait for one another in every small step, for ever if busy.
                 alone = blas_threads(1) if len(moving) > UNTHREADED else contextlib.nullcontext()
                 with alone:
@@ -174,7 +175,7 @@ class BoxSolver:
             self._report(violation, violation)
             if violation < best[0]:
                 best = violation, b.copy(), g.copy()
-            over = ended == "unbounded" or self.iterations >= self.max_iter
+            over = ended == Status.UNBOUNDED or self.iterations >= self.max_iter
             exact = violation <= self.tol and (self._is_exact(problem, b, g) or not few)
             if over or exact or not progress.made(problem, b, g):
                 break
@@ -217,7 +218,7 @@ class BoxSolver:
         with np.errstate(over="ignore"):  # room without end, against a tiny step
             b[moving] = method.run()
         self.iterations += method.changes
-        return "unbounded" if method.unbounded else ""
+        return Status.UNBOUNDED if method.unbounded else ""
 
     def _blocks(self, problem: BoxProblem, b: Array, g: Array) -> str:
         """Solve blocks of variables in turn; return how that ended."""
@@ -229,7 +230,7 @@ class BoxSolver:
         while True:
             if violation <= self.tol:
                 if drift <= 0.01 * self.tol:
-                    return "converged"
+                    return Status.CONVERGED
                 g[:], drift = self._gradient(problem, b), 0.0
                 violation = problem.violation(b, g)
                 continue
@@ -243,13 +244,15 @@ class BoxSolver:
             kept = chosen[: size - size // 3]
             slots = self._fetch(chosen)
             inner = max(INNER * violation, 0.5 * self.tol)
-            ended, change = self._step(problem, b, g, chosen, slots, inner, old)
+            ended, change = self._step(
+                problem, b, g, chosen=chosen, slots=slots, tol=inner, kept=old
+            )
             moved = np.flatnonzero(change)
             self.rows.add(slots[moved], change[moved], g)
             drift += EPSILON * float(self.roots.max() * (self.roots[chosen] @ np.abs(change)))
             violation, rounds = problem.violation(b, g), rounds + 1
             stuck = rounds % WINDOW == 0 and not progress.made(problem, b, g)
-            if ended == "unbounded" or stuck:
+            if ended == Status.UNBOUNDED or stuck:
                 g[:] = self._gradient(problem, b)
                 return ended
             self._report(violation, first)

@@ -12,6 +12,7 @@ from ...grams import Gram, Multiply, partial_cholesky
 from ...linalg.cg import LowRankPreconditioner, Operator, System, conjugate_gradients
 from ...linalg.cholesky import TILE, NotPositiveDefinite, TileCholesky
 from ...monitor import Monitor, Stopped
+from ...status import Status
 from .problem import RidgeProblem, Solution, assess, unsolved
 
 SINGLE_FROM = 2000  # rows from which a single-precision factor and its refinement are faster
@@ -75,7 +76,14 @@ class Cholesky:
         solved, diagonals = [], []
         try:
             for alpha, columns in problem.groups():
-                found, factor = self._one(K, problem, alpha, right[:, columns], apply, monitor)
+                found, factor = self._one(
+                    K=K,
+                    problem=problem,
+                    alpha=alpha,
+                    right=right[:, columns],
+                    apply=apply,
+                    monitor=monitor,
+                )
                 solved.append(found)
                 if self.leave_one_out:
                     diagonals.append(factor.inverse_diagonal())
@@ -83,11 +91,13 @@ class Cholesky:
             certificate = assess(problem, c, b, ones, apply(c))
         except Stopped as stop:
             return unsolved(problem, stop.reason)
-        status = "exact" if certificate["residual"] <= self.tol else "stagnated"
+        status = Status.EXACT if certificate["residual"] <= self.tol else Status.STAGNATED
         keep = {}
         if self.leave_one_out:
             keep["leave_one_out"] = self._left_out(problem, c, ones, solved, diagonals)
-        return Solution(problem.roots * c, b, status, **certificate, keep=keep)
+        return Solution(
+            coefficients=problem.roots * c, intercept=b, status=status, **certificate, keep=keep
+        )
 
     def _one(
         self,
@@ -162,7 +172,7 @@ def refine(
     return X, best
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ConjugateGradients:
     """Conjugate gradients on all outputs at once, with a randomly pivoted partial Cholesky factor
     as preconditioner.
@@ -191,9 +201,9 @@ class ConjugateGradients:
         c, b, ones = problem.join(work.solutions)
         certificate = assess(problem, c, b, ones, work.applied())
         return Solution(
-            problem.roots * c,
-            b,
-            status,
+            coefficients=problem.roots * c,
+            intercept=b,
+            status=status,
             **certificate,
             iterations=work.iterations,
             rank=work.rank,
@@ -238,19 +248,19 @@ class _Refinement:
         preconditioner = LowRankPreconditioner(factor.values, self.monitor)
         return [preconditioner.at(alpha) for alpha, _ in self.groups]
 
-    def run(self, operators: list[Operator]) -> str:
+    def run(self, operators: list[Operator]) -> Status:
         """Return the status; solutions and residuals are those of the last full correction."""
         while True:
             before = self._worst()
             status = self._solve_for_residual(operators)
-            if status in ("time limit", "cancelled"):
+            if status.was_stopped:
                 return status
             if self._worst() <= 1:
-                return "converged"
+                return Status.CONVERGED
             if self.iterations >= self.settings.max_iter:
-                return "iteration limit"
+                return Status.ITERATION_LIMIT
             if self._worst() > before / 2:
-                return "stagnated"
+                return Status.STAGNATED
 
     def _worst(self) -> float:
         """Return the largest residual as a multiple of what is allowed."""
@@ -260,7 +270,7 @@ class _Refinement:
         ]
         return max(found) / self.settings.tol
 
-    def _solve_for_residual(self, operators: list[Operator]) -> str:
+    def _solve_for_residual(self, operators: list[Operator]) -> Status:
         """Add what K says about the residual to the solutions."""
         systems = []
         for (alpha, _), residual, scale, operator in zip(
@@ -269,19 +279,23 @@ class _Refinement:
             wanted = np.maximum(
                 0.7 * self.settings.tol * scale, self.floor * np.linalg.norm(residual, axis=0)
             )
-            systems.append(System(alpha, residual, wanted, operator, scale))
+            systems.append(
+                System(
+                    alpha=alpha, right=residual, targets=wanted, precondition=operator, scale=scale
+                )
+            )
         before = self.iterations
         self.iterations, status = conjugate_gradients(
             self._apply, systems, self.settings.max_iter, self.monitor, before
         )
-        if self.iterations == 0 and status != "converged":
+        if self.iterations == 0 and status != Status.CONVERGED:
             # Stopped in the first product: what the preconditioner says is all there is.
             self.solutions = [s.precondition(s.right) for s in systems]
             self.residuals = [np.full_like(s.right, np.nan) for s in systems]
             return status
         self.solutions = [x + s.X for x, s in zip(self.solutions, systems, strict=True)]
         try:
-            if status in ("time limit", "cancelled"):
+            if status.was_stopped:
                 raise Stopped(status)
             self._find_residuals()
         except Stopped as stop:
