@@ -43,7 +43,30 @@ void bind_solver(nb::module_& m, const char* name) {
             "rows"_a.noconvert(), "slots"_a.noconvert(), "columns"_a.noconvert(), "kept"_a,
             "lower"_a.noconvert(), "upper"_a.noconvert(), "kink"_a, "offset"_a, "split"_a,
             "b"_a.noconvert(), "g"_a.noconvert(), "tol"_a, "max_iterations"_a, "stop"_a.none(),
-            "Optimise b, and g with it, in place; how it ended, iterations, violation.");
+            "Optimise b, and g with it, in place; how it ended, iterations, violation.")
+        .def(
+            "polish",
+            [size](Solver& self, const Column<double>& linear, const Column<double>& lower,
+                   const Column<double>& upper, double kink, bool offset, bool split,
+                   const Numbers& b, const Numbers& g, double rounding, std::int64_t most,
+                   const std::optional<Stop>& stop) {
+                const std::int64_t count = size(linear);
+                require(size(lower) == count && size(upper) == count && size(b) == count &&
+                            size(g) == count,
+                        "polish: there must be as many bounds and numbers as variables.");
+                const mercer::BoxProblem problem{lower.data(), upper.data(), kink, offset, split};
+                bool exact = false;
+                run(stop, [&](const mercer::Poll& poll) {
+                    exact = self.polish(problem, linear.data(), b.data(), g.data(), count, rounding,
+                                        most, poll);
+                    return true;
+                });
+                return exact;
+            },
+            "linear"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(), "kink"_a,
+            "offset"_a, "split"_a, "b"_a.noconvert(), "g"_a.noconvert(), "rounding"_a, "most"_a,
+            "stop"_a.none(),
+            "Move b of the problem solved last to its last digits; whether these were reached.");
     m.def(
         "add_rows",
         [size](const Matrix<T>& rows, const Places& slots, const Column<double>& weights,

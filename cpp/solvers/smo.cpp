@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "solvers/polish.hpp"
 #include "solvers/smo_steps.hpp"
 
 namespace mercer {
@@ -105,6 +106,16 @@ SmoResult BlockSolver<T>::solve(const KernelRows<T>& K, const std::int64_t* slot
     }
     solver.gradient(g);
     return result;
+}
+
+template <class T>
+bool BlockSolver<T>::polish(const BoxProblem& problem, const double* linear, double* b, double* g,
+                            std::int64_t count, double rounding, std::int64_t most,
+                            const Poll& poll) {
+    if (count != square_.size)
+        throw std::invalid_argument("smo: the problem must be the one solved last.");
+    if (count == 0) return true;
+    return Polish<T>(square_, problem, linear, b, g, factor_).run(rounding, most, poll);
 }
 
 template <class T>

@@ -6,6 +6,7 @@
 
 #include "engine/panels.hpp"
 #include "engine/tile.hpp"
+#include "solvers/factor.hpp"
 #include "system/pool.hpp"
 
 namespace mercer {
@@ -60,8 +61,15 @@ public:
                     std::int64_t count, std::int64_t kept, const BoxProblem& problem, double* b,
                     double* g, double tol, std::int64_t max_iterations, const Poll& poll);
 
+    // Moves b of the problem solved last, and g with it, to the last digits of the optimum; returns
+    // whether what is left of the violation may all be rounding. linear: q; rounding: of sums of
+    // products, against their terms; most: variables between their bounds at most.
+    bool polish(const BoxProblem& problem, const double* linear, double* b, double* g,
+                std::int64_t count, double rounding, std::int64_t most, const Poll& poll);
+
 private:
     Square<T> square_, next_;  // two, so that their memory is used again
+    Factor factor_;
 };
 
 // g += sum_r weights[r] K[slots[r]][columns], of `size` columns.
