@@ -26,7 +26,8 @@ public:
         : n_(K.size), K_(K), problem_(problem), linear_(linear), b_(b), g_(g), factor_(factor) {
         side_.assign(count(n_), 1);
         roots_.resize(count(n_));
-        for (std::int64_t i = 0; i < n_; ++i) roots_[count(i)] = std::sqrt(std::abs(entry(i, i)));
+        for (std::int64_t i = 0; i < n_; ++i)
+            roots_[count(i)] = std::sqrt(std::abs(static_cast<double>(K.diagonal[count(i)])));
         padded_.assign(count(K.width), 0.0);
     }
 
@@ -96,6 +97,7 @@ private:
         kernels<T>().add_rows(K_.width, rows_.data(), weights_.data(),
                               static_cast<std::int64_t>(rows_.size()), padded_.data());
         std::copy_n(padded_.begin(), n_, g_);
+        spread_ = rounding_ * std::max(1.0, std::sqrt(static_cast<double>(rows_.size())) / 4);
     }
 
     double objective() const {
@@ -105,9 +107,9 @@ private:
         return sum;
     }
 
-    // By how much rounding may change g.
+    // By how much rounding may change g: errors of m terms add up to some sqrt(m) of one.
     double unsure(std::int64_t i) const {
-        return rounding_ * (roots_[count(i)] * length_ + std::abs(linear_[i]));
+        return spread_ * (roots_[count(i)] * length_ + std::abs(linear_[i]));
     }
 
     // --- members ------------------------------------------------------------------------------
@@ -377,7 +379,7 @@ private:
     double* b_;
     double* g_;
     Factor& factor_;
-    double rounding_ = 0, length_ = 0;
+    double rounding_ = 0, spread_ = 0, length_ = 0;
     int way_ = 1;
     std::int64_t bases_[2] = {-1, -1};
     std::vector<signed char> side_;  // of 0, on which a variable moves

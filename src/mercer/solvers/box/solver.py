@@ -104,7 +104,8 @@ class BoxSolver:
         """Return by how much rounding may change K b + linear, by Cauchy and Schwarz."""
         roots = self.roots[chosen]
         products = roots * float(roots @ np.abs(b))
-        return np.asarray(ROUNDING * (products + np.abs(problem.linear)))
+        spread = max(1.0, math.sqrt(np.count_nonzero(b)) / 4)  # of m errors, against one
+        return np.asarray(spread * ROUNDING * (products + np.abs(problem.linear)))
 
     def _fetch(self, chosen: Array) -> Array:
         """Return the places of rows, and note the roots of their diagonal."""
@@ -147,8 +148,12 @@ class BoxSolver:
         columns: Array,
         tol: float,
         kept: int,
+        lazy: bool = False,
     ) -> str:
-        """Optimise all variables of a problem by steps of two; return how that ended."""
+        """Optimise all variables of a problem by steps of two; return how that ended.
+
+        lazy: rows are read when a step needs them, of a block of which no later one keeps a part.
+        """
         ended, steps, _ = self.block.solve(
             self.rows.values,
             slots,
@@ -164,6 +169,7 @@ class BoxSolver:
             tol,
             min(self.max_iter - self.iterations, STEPS * len(b)),
             self._is_stopped,
+            lazy,
         )
         self.iterations += steps
         return str(ended)
@@ -188,7 +194,7 @@ class BoxSolver:
         columns = self.rows.columns(moving)
         tol, progress, best = self.tol, Progress(ROUNDING), (math.inf, b, g)
         for turn in range(ROUNDS):
-            ended = self._pairs(part, b, g, slots, columns, tol, len(b) if turn else 0)
+            ended = self._pairs(part, b, g, slots, columns, tol, len(b) if turn else 0, lazy=True)
             goes_on = ended != "unbounded" and self.iterations < self.max_iter
             exact = goes_on and self._polish(part, b, g)
             few = len(part.free(b)) <= MEMBERS
@@ -216,6 +222,7 @@ class BoxSolver:
         """
         return bool(
             self.block.polish(
+                self.rows.values,
                 part.linear,
                 part.lower,
                 part.upper,
