@@ -59,18 +59,19 @@ void bind_solver(nb::module_& m, const char* name) {
                 const mercer::BoxProblem problem{lower.data(), upper.data(), kink, offset, split};
                 const mercer::KernelRows<T> K{rows.data(), size(rows),
                                               static_cast<std::int64_t>(rows.shape(1))};
-                bool exact = false;
+                mercer::Polished found{};
                 run(stop, [&](const mercer::Poll& poll) {
-                    exact = self.polish(K, problem, linear.data(), b.data(), g.data(), count,
+                    found = self.polish(K, problem, linear.data(), b.data(), g.data(), count,
                                         rounding, most, poll);
                     return true;
                 });
-                return exact;
+                return std::make_tuple(found.exact, found.violation, found.rounding);
             },
             "rows"_a.noconvert(), "linear"_a.noconvert(), "lower"_a.noconvert(),
             "upper"_a.noconvert(), "kink"_a, "offset"_a, "split"_a, "b"_a.noconvert(),
             "g"_a.noconvert(), "rounding"_a, "most"_a, "stop"_a.none(),
-            "Move b of the problem solved last to its last digits; whether these were reached.");
+            "Move b of the problem solved last to its last digits; whether these were reached, the "
+            "violation, and how much of it may be rounding.");
     m.def(
         "add_rows",
         [size](const Matrix<T>& rows, const Places& slots, const Column<double>& weights,

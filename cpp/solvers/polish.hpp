@@ -31,9 +31,8 @@ public:
         padded_.assign(count(K.width), 0.0);
     }
 
-    // Returns whether what is left of the violation may all be rounding. rounding: of sums, against
-    // their terms. most: members at most.
-    bool run(double rounding, std::int64_t most, const Poll& poll) {
+    // rounding: of sums, against their terms. most: members at most.
+    Polished run(double rounding, std::int64_t most, const Poll& poll) {
         rounding_ = rounding;
         sum_anew();
         const double before = objective();
@@ -43,9 +42,9 @@ public:
         if (!(objective() <= before + 16 * rounding_ * terms)) {  // rounding has misled it
             std::copy(old.begin(), old.end(), b_);
             sum_anew();
-            return false;
         }
-        return found;
+        const double all = violation(0.0), beyond = violation(1.0);
+        return {found && beyond == 0, all, all - beyond};
     }
 
 private:
@@ -261,7 +260,7 @@ private:
         int repeated = 0;
         for (int change = 0; change < changes; ++change) {
             if (!settle()) return false;
-            const double violation = this->violation();
+            const double violation = this->violation(1.0);
             if (violation == 0) return true;
             const std::int64_t next = entering();
             if (next >= 0) {
@@ -276,12 +275,12 @@ private:
         return false;
     }
 
-    // By how much b misses the conditions of an optimum, beyond rounding.
-    double violation() const {
+    // By how much b misses the conditions of an optimum, beyond so many times rounding.
+    double violation(double times) const {
         double worst = 0;
         double low[2] = {infinity_, infinity_}, high[2] = {-infinity_, -infinity_};
         for (std::int64_t i = 0; i < n_; ++i) {
-            const double own = unsure(i);
+            const double own = times * unsure(i);
             if (b_[i] < problem_.upper[i]) {
                 const int side = problem_.split && b_[i] < 0 ? 1 : 0;
                 const double kink = b_[i] >= 0 ? problem_.kink : -problem_.kink;

@@ -130,10 +130,10 @@ SmoResult BlockSolver<T>::solve(const KernelRows<T>& K, const std::int64_t* slot
 }
 
 template <class T>
-bool BlockSolver<T>::polish(const KernelRows<T>& K, const BoxProblem& problem, const double* linear,
-                            double* b, double* g, std::int64_t count, double rounding,
-                            std::int64_t most, const Poll& poll) {
-    if (count == 0) return true;
+Polished BlockSolver<T>::polish(const KernelRows<T>& K, const BoxProblem& problem,
+                                const double* linear, double* b, double* g, std::int64_t count,
+                                double rounding, std::int64_t most, const Poll& poll) {
+    if (count == 0) return {true, 0.0, 0.0};
     if (count != square_.size || K.columns != square_.source.columns)
         throw std::invalid_argument("smo: the problem must be the one solved last.");
     check(K, square_.source.slots.data(), count);

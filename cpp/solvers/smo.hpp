@@ -38,6 +38,13 @@ struct SmoResult {
     double violation;  // of the conditions of an optimum, at the end
 };
 
+// What is left of the violation of a polished problem, and how much of it may be rounding; exact:
+// all of it.
+struct Polished {
+    bool exact;
+    double violation, rounding;
+};
+
 // Where rows of a part of a kernel matrix are read from: columns in runs, from the first one and so
 // many.
 template <class T>
@@ -87,13 +94,13 @@ public:
                     double* g, double tol, std::int64_t max_iterations, const Poll& poll,
                     bool lazy = false);
 
-    // Moves b of the problem solved last, and g with it, to the last digits of the optimum; returns
-    // whether what is left of the violation may all be rounding. K: the same rows. linear: q;
+    // Moves b of the problem solved last, and g with it, to the last digits of the optimum, and
+    // returns whether these were reached. K: the same rows. linear: q;
     // rounding: of sums of products, against their terms; most: variables between their bounds at
     // most.
-    bool polish(const KernelRows<T>& K, const BoxProblem& problem, const double* linear, double* b,
-                double* g, std::int64_t count, double rounding, std::int64_t most,
-                const Poll& poll);
+    Polished polish(const KernelRows<T>& K, const BoxProblem& problem, const double* linear,
+                    double* b, double* g, std::int64_t count, double rounding, std::int64_t most,
+                    const Poll& poll);
 
 private:
     void read_block(std::int64_t kept);

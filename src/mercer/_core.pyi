@@ -196,9 +196,9 @@ class BlockSolver32:
         Optimise b, and g with it, in place; how it ended, iterations, violation.
         """
 
-    def polish(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], linear: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kink: float, offset: bool, split: bool, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], rounding: float, most: int, stop: Callable[[], bool] | None) -> bool:
+    def polish(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], linear: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kink: float, offset: bool, split: bool, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], rounding: float, most: int, stop: Callable[[], bool] | None) -> tuple[bool, float, float]:
         """
-        Move b of the problem solved last to its last digits; whether these were reached.
+        Move b of the problem solved last to its last digits; whether these were reached, the violation, and how much of it may be rounding.
         """
 
 @overload
@@ -218,9 +218,9 @@ class BlockSolver64:
         Optimise b, and g with it, in place; how it ended, iterations, violation.
         """
 
-    def polish(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], linear: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kink: float, offset: bool, split: bool, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], rounding: float, most: int, stop: Callable[[], bool] | None) -> bool:
+    def polish(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], linear: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], lower: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], kink: float, offset: bool, split: bool, b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], g: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], rounding: float, most: int, stop: Callable[[], bool] | None) -> tuple[bool, float, float]:
         """
-        Move b of the problem solved last to its last digits; whether these were reached.
+        Move b of the problem solved last to its last digits; whether these were reached, the violation, and how much of it may be rounding.
         """
 
 @overload

@@ -66,6 +66,7 @@ class BoxSolver:
         b = problem.start.astype(np.float64)
         self.iterations = 0
         self.roots = np.zeros(len(b))  # of the diagonal of K, where it is known
+        self.left: tuple[float, float] | None = None
         slopes = problem.linear.astype(np.float64) if g is None else g.copy()
         try:
             if g is None:
@@ -77,8 +78,7 @@ class BoxSolver:
                 ended = self._blocks(problem, b, slopes)
         except Stopped as stop:
             ended = stop.reason
-        violation = problem.violation(b, slopes)
-        rounding = violation - problem.violation(b, slopes, self._unsure(problem, b))
+        violation, rounding = self.left or self._violation(problem, b, slopes)
         return BoxSolution(
             b=b,
             g=slopes,
@@ -88,6 +88,11 @@ class BoxSolver:
             objective=problem.objective(b, slopes),
             iterations=self.iterations,
         )
+
+    def _violation(self, problem: BoxProblem, b: Array, g: Array) -> tuple[float, float]:
+        """Return the violation, and how much of it may be rounding."""
+        violation = problem.violation(b, g)
+        return violation, violation - problem.violation(b, g, self._unsure(problem, b))
 
     def _status(self, ended: str, violation: float, rounding: float) -> str:
         if ended == "unbounded":
@@ -179,13 +184,16 @@ class BoxSolver:
 
     def _whole(self, problem: BoxProblem, b: Array, g: Array, moving: Array) -> str:
         """Solve all variables that can move at once, to the last digits where that can be done."""
-        slots, part = self._fetch(moving), problem.restricted(moving)
-        x, slopes = b[moving], g[moving]
-        try:
-            ended = self._turns(part, x, slopes, moving, slots)
-        finally:
-            b[moving] = x
-            g[:] = slopes if len(moving) == len(b) else self._gradient(problem, b)
+        slots = self._fetch(moving)
+        if len(moving) == len(b):
+            ended = self._turns(problem, b, g, moving, slots)
+        else:
+            x, slopes = b[moving], g[moving]
+            try:
+                ended = self._turns(problem.restricted(moving), x, slopes, moving, slots)
+            finally:
+                b[moving] = x
+                g[:] = self._gradient(problem, b)
         self.monitor.poll()
         return ended
 
@@ -196,19 +204,19 @@ class BoxSolver:
         for turn in range(ROUNDS):
             ended = self._pairs(part, b, g, slots, columns, tol, len(b) if turn else 0, lazy=True)
             goes_on = ended != "unbounded" and self.iterations < self.max_iter
-            exact = goes_on and self._polish(part, b, g)
+            if goes_on and self._polish(part, b, g):
+                return ended
             few = len(part.free(b)) <= MEMBERS
-            if goes_on and few and not (exact and part.violation(b, g) <= self.tol):
+            if goes_on and few:
                 ended = self._active_set(part, b, g, moving) or ended
-                exact = self._is_exact(part, b, g, moving)
-            elif not exact:
+            else:
                 g[:] = self._sums(part, b, slots, columns)
             violation = part.violation(b, g)
             self._report(violation, violation)
             if violation < best[0]:
                 best = violation, b.copy(), g.copy()
             over = ended == "unbounded" or self.iterations >= self.max_iter
-            reached = violation <= self.tol and (exact or not few)
+            reached = violation <= self.tol and (not few or self._is_exact(part, b, g, moving))
             if over or reached or not progress.made(part, b, g):
                 break
             tol = min(tol, violation) / 2
@@ -220,22 +228,25 @@ class BoxSolver:
 
         Equations for the others are then all it takes. Returns whether that has been the case.
         """
-        return bool(
-            self.block.polish(
-                self.rows.values,
-                part.linear,
-                part.lower,
-                part.upper,
-                part.kink,
-                part.offset,
-                part.split,
-                b,
-                g,
-                ROUNDING,
-                MEMBERS,
-                self._is_stopped,
-            )
+        exact, violation, rounding = self.block.polish(
+            self.rows.values,
+            part.linear,
+            part.lower,
+            part.upper,
+            part.kink,
+            part.offset,
+            part.split,
+            b,
+            g,
+            ROUNDING,
+            MEMBERS,
+            self._is_stopped,
         )
+        if not exact or violation > self.tol:
+            return False
+        self.left = violation, rounding
+        self._report(violation, violation)
+        return True
 
     def _sums(self, part: BoxProblem, b: Array, slots: Array, columns: Array) -> Array:
         """Return K b + linear of variables whose rows are there."""
