@@ -82,7 +82,7 @@ def test_the_bound_counts_the_error_of_the_intercept():
 def test_a_single_precision_factor_is_refined_to_double(intercept, weight, monkeypatch):
     kinds = noted_factors(monkeypatch)
     problem = RidgeProblem(targets=Y, alpha=ALPHAS, weight=weight, intercept=intercept)
-    found = Cholesky(1e-10).solve(gram(KERNEL, X), problem, Monitor())
+    found = Cholesky(1e-10, single_from=20).solve(gram(KERNEL, X), problem, Monitor())
     a, b = oracles.ridge(K, Y, ALPHAS, weight, intercept)
     assert kinds == [np.float32] * 2  # one for each alpha
     assert np.abs(found.coefficients - a).max() <= 1e-10 * np.abs(a).max()
@@ -93,7 +93,7 @@ def test_a_single_precision_factor_is_refined_to_double(intercept, weight, monke
 def test_where_single_precision_has_no_factor_a_double_one_is_made(monkeypatch):
     kinds = noted_factors(monkeypatch)
     problem = RidgeProblem(targets=Y, alpha=np.full(3, 1e-7))
-    found = Cholesky(1e-6).solve(gram(Gaussian(0.01), X), problem, Monitor())
+    found = Cholesky(1e-6, single_from=20).solve(gram(Gaussian(0.01), X), problem, Monitor())
     assert kinds == [np.float32, np.float64]
     assert found.status == "exact"
     wide = oracles.gram(lambda x, y: oracles.gaussian(x, y, 0.01, 0.01, 0.01), X)
@@ -104,23 +104,22 @@ def test_where_refinement_is_too_slow_a_double_factor_is_made(monkeypatch):
     kinds = noted_factors(monkeypatch)
     monkeypatch.setattr(ridge, "REFINEMENTS", 1)
     problem = RidgeProblem(targets=Y, alpha=ALPHAS)
-    found = Cholesky(1e-10).solve(gram(KERNEL, X), problem, Monitor())
+    found = Cholesky(1e-10, single_from=20).solve(gram(KERNEL, X), problem, Monitor())
     assert kinds == [np.float32, np.float64] * 2
     assert found.status == "exact"
     assert relative_residual(K, problem, found) <= 1e-10
 
 
 def noted_factors(monkeypatch):
-    """Small tiles, single precision from 20 points on; returns the list of what is factored."""
+    """Take small tiles; return the list of the precisions that are factored in."""
     kinds = []
 
     class Noted(TileCholesky):
-        def __init__(self, bands, dtype, monitor):
+        def __init__(self, bands, dtype, monitor, shift):
             kinds.append(np.dtype(dtype))
-            super().__init__(bands, dtype, monitor)
+            super().__init__(bands, dtype, monitor, shift)
 
     monkeypatch.setattr(ridge, "TileCholesky", Noted)
-    monkeypatch.setattr(ridge, "SINGLE_FROM", 20)
     monkeypatch.setattr(ridge, "TILE", 16)
     return kinds
 

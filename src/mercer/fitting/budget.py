@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..monitor import Monitor
 from ..solvers import NotPositiveDefinite
 from ..solvers.ridge.nystrom import DIRECT, independent
 from .centres import moved_to_means
+from .costs import Costs
 
 RANK_WORK = 6.7  # products with K that the preconditioner may cost
 RANK_MOST = 5000
@@ -35,6 +36,7 @@ class Settings:
     memory_limit: Any
     time_limit: float | None
     seed: int
+    costs: Costs = field(default_factory=Costs)
 
 
 def settings_of(model: Any, solvers: tuple[str, ...], iterations: int) -> Settings:

@@ -35,7 +35,6 @@ from .rows import SharedRows
 
 SOLVERS = ("auto", "newton", "primal", "nystrom", "dual")
 WIDTH_MOST = 5000  # features of an exact map that are worth their moments
-PASS_SECONDS = 2  # of one product with K computed anew; a fit takes a hundred or more
 CENTRES_MOST = 10_000
 RANK = 300  # of the preconditioner, and twice the root of the number of points
 
@@ -160,7 +159,8 @@ class MachineFit(Spaces):
             if K.plan.kind != "on the fly":
                 return K, K.plan.reason
         why = f"K does not fit {bytes_text(self.limit)}"
-        if limit <= 0 or (not asked and self._pass_seconds() > PASS_SECONDS):
+        too_slow = self._pass_seconds() > self.settings.costs.machine_pass_seconds
+        if limit <= 0 or (too_slow and not asked):
             return None, why
         K = self.prepared.gram(memory_limit=limit, monitor=self.monitor, store=False)
         return K, f"{why} and is computed anew in every pass"

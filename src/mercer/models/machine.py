@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 
 from .. import checks
 from ..checks import Array, InputError, sentence
-from ..fitting.budget import settings_of
+from ..fitting.budget import Settings, settings_of
 from ..fitting.loss import SOLVERS, Found, MachineFit
 from ..grams import limited_threads
 from ..inputs import Input
@@ -66,10 +66,13 @@ class KernelMachine(FunctionEstimator):
     support_: Array
     n_iter_: int
 
+    def _settings(self) -> Settings:
+        return settings_of(self, SOLVERS, 200)
+
     def _solve(self, points: Input, loss: Any, targets: Array, weight: Array | None) -> None:
         """Find the function, and keep what predictions need."""
         start, who = time.monotonic(), type(self).__name__
-        settings = settings_of(self, SOLVERS, 200)
+        settings = self._settings()
         alpha = checks.number(who, "alpha", self.alpha, above=0)
         if not isinstance(loss, KINKED):
             check_loss(who, loss, targets)

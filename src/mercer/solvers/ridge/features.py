@@ -117,8 +117,7 @@ class FeatureRidge:
         return {"moments": self.moments} | shape
 
     def _factor(self, alpha: float) -> TileCholesky:
-        shifted = self.moments + alpha * np.eye(len(self.moments))
-        return TileCholesky(dense_bands(shifted), np.float64, self.monitor)
+        return TileCholesky(dense_bands(self.moments), np.float64, self.monitor, alpha)
 
     def _step(self, factors: list[TileCholesky], gradient: Array) -> Array:
         """Return (H + alpha I)**-1 gradient, each output with its own alpha."""

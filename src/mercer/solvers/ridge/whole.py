@@ -9,13 +9,12 @@ import numpy as np
 
 from ...checks import Array
 from ...grams import Gram, Multiply, partial_cholesky
-from ...linalg.cg import LowRankPreconditioner, Operator, System, conjugate_gradients
-from ...linalg.cholesky import TILE, NotPositiveDefinite, TileCholesky
+from ...linalg.cg import LowRankPreconditioner, Operator, Patience, System, conjugate_gradients
+from ...linalg.cholesky import SINGLE_FROM, TILE, NotPositiveDefinite, TileCholesky
 from ...monitor import Monitor, Stopped
 from ...status import Status
 from .problem import RidgeProblem, Solution, assess, unsolved
 
-SINGLE_FROM = 2000  # rows from which a single-precision factor and its refinement are faster
 REFINEMENTS = 30
 PRECISE_BELOW = 2e-5  # residuals that single-precision sums cannot tell
 
@@ -42,16 +41,14 @@ def symmetric_operator(K: Gram, problem: RidgeProblem, precise: bool = True) -> 
     return apply
 
 
-def shifted_bands(K: Gram, problem: RidgeProblem, alpha: float) -> Iterator[tuple[slice, Array]]:
-    """Yield the lower half of S K S + alpha I in bands of rows."""
+def weighted_bands(K: Gram, problem: RidgeProblem) -> Iterator[tuple[slice, Array]]:
+    """Yield the lower half of S K S in bands of rows."""
     n, roots = len(problem.targets), problem.roots
     for start in range(0, n, TILE):
         rows = slice(start, min(start + TILE, n))
         band = K.rows(rows)[:, : rows.stop]
         if problem.weight is not None:
             band = band * roots[rows] * roots[: rows.stop, 0]
-        band = np.array(band)
-        band[np.arange(rows.stop - start), np.arange(start, rows.stop)] += alpha
         yield rows, band
 
 
@@ -62,6 +59,7 @@ class Cholesky:
     The factor is in single precision for large K; iterative refinement brings the full accuracy,
     and a double-precision factor is made where it does not.
     leave_one_out: also find the errors of the models that leave out one point each.
+    single_from: the points from which on the factor is in single precision.
 
     Higham, Pranesh, "Exploiting lower precision arithmetic in solving symmetric positive definite
     linear systems" (2021).
@@ -69,6 +67,7 @@ class Cholesky:
 
     tol: float = 1e-6
     leave_one_out: bool = False
+    single_from: int = SINGLE_FROM
 
     def solve(self, K: Gram, problem: RidgeProblem, monitor: Monitor) -> Solution:
         apply = symmetric_operator(K, problem)
@@ -109,11 +108,11 @@ class Cholesky:
         monitor: Monitor,
     ) -> tuple[Array, TileCholesky]:
         """Return the solution of (S K S + alpha I) C = right, and the factor."""
-        single = len(right) >= SINGLE_FROM
+        single = len(right) >= self.single_from
         goal = min(self.tol, 1e-12 if K.dtype == np.float64 else 1e-7)
         for dtype in [np.float32, np.float64] if single else [np.float64]:
             try:
-                factor = TileCholesky(shifted_bands(K, problem, alpha), dtype, monitor)
+                factor = TileCholesky(weighted_bands(K, problem), dtype, monitor, alpha)
             except NotPositiveDefinite:
                 if dtype == np.float32:
                     continue
@@ -178,7 +177,8 @@ class ConjugateGradients:
     as preconditioner.
 
     rank: of the preconditioner. exact: the matrix that decides, where K itself is stored with
-    fewer digits; the solution is then refined against it.
+    fewer digits; the solution is then refined against it. alternative: what another way costs, as a
+    number of iterations; `TooSlow` is raised where those still to come look like more.
 
     Diaz, Epperly, Frangella, Tropp, Webber, "Robust, randomized preconditioning for kernel ridge
     regression" (2023).
@@ -188,6 +188,7 @@ class ConjugateGradients:
     max_iter: int
     rank: int
     random_state: int
+    alternative: float = np.inf
 
     def solve(
         self, K: Gram, problem: RidgeProblem, monitor: Monitor, exact: Gram | None = None
@@ -234,6 +235,7 @@ class _Refinement:
         self.solutions = [np.zeros((len(self.right), len(c))) for _, c in self.groups]
         self.residuals = [self.right[:, columns] for _, columns in self.groups]
         self.iterations = self.rank = 0
+        self.patience = Patience(settings.tol, settings.alternative)
 
     def _apply(self, V: Array) -> Array:
         roots = self.problem.roots
@@ -286,7 +288,7 @@ class _Refinement:
             )
         before = self.iterations
         self.iterations, status = conjugate_gradients(
-            self._apply, systems, self.settings.max_iter, self.monitor, before
+            self._apply, systems, self.settings.max_iter, self.monitor, before, self.patience
         )
         if self.iterations == 0 and status != Status.CONVERGED:
             # Stopped in the first product: what the preconditioner says is all there is.
