@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate, pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -160,19 +161,20 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
             found = self._products(X, everything, [self.dual_coef_.T])[0]
             return np.asarray(found + self.intercept_)
         groups = self._support_of_classes()
-        used = [c for c in range(k) if self.n_support_[c]] or [0]
+        used = [c for c, group in enumerate(groups) if group.stop > group.start] or [0]
         coefficients = [self.dual_coef_[:, groups[c]].T for c in used]
         products = self._products(X, [groups[c] for c in used], coefficients)
-        by_class = np.zeros((k, len(products[0]), k - 1))
-        by_class[used] = products
+        by_class = np.zeros((k, *products[0].shape))
+        for c, product in zip(used, products, strict=True):
+            by_class[c] = product
         first, second = _pairs_of(k)
         columns = by_class[first, :, second - 1] + by_class[second, :, first]
         return np.asarray(columns.T + self.intercept_)
 
     def _support_of_classes(self) -> list[slice]:
         """Return where the support vectors of each class stand among all."""
-        stops = np.cumsum(self.n_support_)
-        return [slice(int(s - c), int(s)) for s, c in zip(stops, self.n_support_, strict=True)]
+        stops = [0, *accumulate(self.n_support_.tolist())]
+        return [slice(start, stop) for start, stop in pairwise(stops)]
 
     def _weights_of(self, vectors: Any) -> Any:
         if len(self.classes_) == 2 or not self._by_pairs:
