@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
 from ..checks import Array, InputError, sentence, show
@@ -87,7 +86,7 @@ class _KernelNeighbors(KernelEstimator):
         smaller index. X: None for the training points, each without itself. n_neighbors: None for
         that of the model. return_distance: False for the indices alone.
         """
-        check_is_fitted(self)
+        self._require_fit()
         points = None if X is None else self._check_predict(X)
         count = self.n_neighbors if n_neighbors is None else n_neighbors
         k = self._check_count(count, self.n_samples_fit_, own=X is None)
