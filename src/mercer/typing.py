@@ -21,7 +21,7 @@ __all__ = [
     "HasArray",
     "HasShape",
     "KernelLike",
-    "Labels",
+    "LabelsLike",
     "MatrixLike",
     "MemoryLimit",
     "Numbers",
@@ -29,7 +29,7 @@ __all__ = [
     "Scoring",
     "Seed",
     "Splitter",
-    "Targets",
+    "TargetsLike",
     "Weights",
 ]
 
@@ -73,10 +73,10 @@ MatrixLike: TypeAlias = Sequence[Sequence[float]] | HasArray
 Numbers: TypeAlias = Sequence[float] | HasArray
 
 # Numbers to predict: one per point, or a row per point.
-Targets: TypeAlias = Sequence[float | Sequence[float]] | HasArray | HasShape
+TargetsLike: TypeAlias = Sequence[float | Sequence[float]] | HasArray | HasShape
 
 # A class per point, or a row of labels per point.
-Labels: TypeAlias = Sequence[object] | HasArray | HasShape
+LabelsLike: TypeAlias = Sequence[object] | HasArray | HasShape
 
 # One weight per point, or one for all; None: 1.
 Weights: TypeAlias = float | Numbers | None

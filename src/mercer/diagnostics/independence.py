@@ -16,6 +16,7 @@ from ..inputs import GRAM, Frame, GramRows, Input, Matrix, RowBlocks
 from ..inputs.blocks import concatenate
 from ..kernels import Kernel, to_kernel
 from ..linalg.blas import product
+from ..typing import KernelLike, MemoryLimit, PointsLike, Seed
 
 DENSE = 1000  # points up to which Gram matrices without a small factor are permuted as they are
 RANK = 128  # columns of a factor
@@ -91,14 +92,14 @@ def _generator(who: str, state: Any) -> np.random.Generator:
 
 
 def mmd_test(
-    X: Any,
-    Y: Any,
-    kernel: Any = None,
+    X: PointsLike,
+    Y: PointsLike,
+    kernel: KernelLike = None,
     *,
     n_permutations: int = 999,
     unbiased: bool = True,
-    random_state: Any = None,
-    memory_limit: Any = "auto",
+    random_state: Seed = None,
+    memory_limit: MemoryLimit = "auto",
 ) -> PermutationTest:
     """Test whether X and Y are samples of one distribution, by the maximum mean discrepancy.
 
@@ -242,14 +243,14 @@ class _Discrepancies:
 
 
 def hsic_test(
-    X: Any,
-    Y: Any,
-    kernel_x: Any = None,
-    kernel_y: Any = None,
+    X: PointsLike,
+    Y: PointsLike,
+    kernel_x: KernelLike = None,
+    kernel_y: KernelLike = None,
     *,
     n_permutations: int = 999,
-    random_state: Any = None,
-    memory_limit: Any = "auto",
+    random_state: Seed = None,
+    memory_limit: MemoryLimit = "auto",
 ) -> PermutationTest:
     """Test whether pairs (x_i, y_i) are independent, by the Hilbert-Schmidt criterion.
 

@@ -14,6 +14,7 @@ from ..grams import Gram, gram
 from ..kernels import Kernel, to_kernel
 from ..linalg.blas import product
 from ..linalg.eigen import eigh
+from ..typing import KernelLike, LabelsLike, MatrixLike, PointsLike, TargetsLike
 
 EXACT = 2000  # points up to which all eigenvalues are computed
 SAMPLE = 500  # points on which the symmetry of a kernel on more points than that is checked
@@ -57,7 +58,11 @@ class KernelCertificate:
 
 
 def check_kernel(
-    kernel: Any, X: Any = None, *, alpha: float = 1.0, tol: float | None = None
+    kernel: KernelLike | MatrixLike,
+    X: PointsLike | None = None,
+    *,
+    alpha: float = 1.0,
+    tol: float | None = None,
 ) -> KernelCertificate:
     """Return whether a kernel on X, or a matrix, is symmetric positive semi-definite, and why.
 
@@ -265,7 +270,7 @@ class Repair:
         return np.array(self.matrix, dtype=dtype, copy=True if copy is None else copy)
 
 
-def repair(K: Any, method: str = "clip") -> Repair:
+def repair(K: MatrixLike, method: str = "clip") -> Repair:
     """Return the nearest-minded positive semi-definite version of a symmetric matrix.
 
     clip: negative eigenvalues become 0 (the nearest matrix in Frobenius norm). flip: they become
@@ -335,7 +340,7 @@ def _nearest(K: Array, steps: int = 1000, tol: float = 1e-10) -> Array:
     return np.asarray(result)
 
 
-def center(K: Any) -> Array:
+def center(K: MatrixLike) -> Array:
     """Return H K H with H = I - 11'/n: the Gram matrix of phi(x) minus its mean."""
     matrix = checks.square_matrix("center", K)
     rows = matrix.mean(axis=0, dtype=np.float64, keepdims=True)
@@ -343,7 +348,13 @@ def center(K: Any) -> Array:
     return np.asarray(matrix - rows - columns + matrix.mean(dtype=np.float64))
 
 
-def alignment(kernel: Any, y: Any, X: Any = None, *, centered: bool = True) -> float:
+def alignment(
+    kernel: KernelLike | MatrixLike,
+    y: TargetsLike | LabelsLike,
+    X: PointsLike | None = None,
+    *,
+    centered: bool = True,
+) -> float:
     """Return <K, L> / (||K|| ||L||), how well a kernel matches a target, at most 1.
 
     L is y y' for numbers or two classes, the same-class matrix for several, or a matrix itself.

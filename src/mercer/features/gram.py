@@ -13,6 +13,7 @@ from ..checks import Array, MemoryLimitError, bytes_text
 from ..grams import Gram, limit_in_bytes
 from ..models.base import Certificate, KernelEstimator
 from ..models.records import recorded
+from ..typing import KernelLike, MemoryLimit, PointsLike
 
 
 class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):  # type: ignore[misc]
@@ -40,14 +41,14 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
     """
 
     def __init__(
-        self, kernel: Any = None, *, center: bool = False, memory_limit: Any = "auto"
+        self, kernel: KernelLike = None, *, center: bool = False, memory_limit: MemoryLimit = "auto"
     ) -> None:
         self.kernel = kernel
         self.center = center
         self.memory_limit = memory_limit
 
     @recorded
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: PointsLike, y: object = None) -> Self:
         """Keep the points, and the means if they are to be taken off."""
         start = time.perf_counter()
         points = self._check_fit(X)
@@ -62,11 +63,11 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
         self._keep(np.arange(n))
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: PointsLike) -> Array:
         """Return K(X, training points), dense."""
         return self._rows(self._cross_gram(X))
 
-    def fit_transform(self, X: Any, y: Any = None, **parameters: Any) -> Array:
+    def fit_transform(self, X: PointsLike, y: object = None, **parameters: Any) -> Array:
         """Return K of the training points, dense and symmetric."""
         self.fit(X, y, **parameters)
         return self._rows(self._prepared.gram(memory_limit=self.memory_limit, store=False))

@@ -14,6 +14,7 @@ from ..checks import Array, InputError, sentence
 from ..grams import Gram, Prepared, prepare
 from ..inputs import GRAM, OBJECT_DOMAINS, ROWS, Frame, GramRows, Input, Matrix, RowBlocks, as_input
 from ..kernels import Kernel, to_kernel
+from ..typing import ClassWeight, MemoryLimit
 from .parameters import check_parameters, class_factors, is_usual, seed_of
 from .targets import as_classes, as_numbers
 
@@ -37,8 +38,8 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
     """An estimator with a `kernel` parameter, for any input that the kernel takes."""
 
     kernel: Any
-    memory_limit: Any
-    class_weight: Any
+    memory_limit: MemoryLimit
+    class_weight: ClassWeight
     classes_: Array
     _sizes: ClassVar[tuple[float, float]] = (0.0, 1e150)  # of y, whose squares are to be numbers
     _of_names: ClassVar[dict[str, Any]] = {"gamma": None, "degree": 3, "coef0": 1}

@@ -14,6 +14,16 @@ from .. import checks
 from ..checks import Array, InputError, sentence
 from ..fitting.ridge import Fitted
 from ..inputs import Input
+from ..typing import (
+    Callback,
+    KernelLike,
+    LabelsLike,
+    MemoryLimit,
+    Numbers,
+    PointsLike,
+    Seed,
+    Weights,
+)
 from .records import recorded
 from .ridge.regressor import RidgeCertificate, RidgeEstimator
 
@@ -76,21 +86,21 @@ class KernelFisherDiscriminant(
 
     def __init__(
         self,
-        n_components: Any = None,
-        kernel: Any = None,
+        n_components: int | None = None,
+        kernel: KernelLike = None,
         *,
         alpha: float = 1e-3,
-        priors: Any = None,
+        priors: str | Numbers | None = None,
         solver: str = "auto",
-        n_centers: Any = None,
+        n_centers: int | None = None,
         tol: float = 1e-6,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -108,7 +118,7 @@ class KernelFisherDiscriminant(
         self.verbose = verbose
 
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: PointsLike, y: LabelsLike, sample_weight: Weights = None) -> Self:
         """Find the directions and the class means along them."""
         who = type(self).__name__
         points = self._check_fit(X)
@@ -222,7 +232,7 @@ class KernelFisherDiscriminant(
         check_is_fitted(self)
         return int(self.means_.shape[1])
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: PointsLike) -> Array:
         """Return <w, phi(x) - mu> for every x and direction w."""
         points = self._check_predict(X)
         return self._in_precision(self._scores(points), points)
@@ -232,7 +242,7 @@ class KernelFisherDiscriminant(
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: PointsLike) -> Array:
         """Return <z, m_c> - |m_c|**2 / 2 + log prior_c, for z along the directions, m_c the mean.
 
         Two classes: the difference of the second and the first, positive for `classes_[1]`.
@@ -244,6 +254,6 @@ class KernelFisherDiscriminant(
             found = scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
         return self._finite(found)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: PointsLike) -> Array:
         """Return the class of the nearest mean; priors other than equal ones move the borders."""
         return self._class_of(self.decision_function(X))

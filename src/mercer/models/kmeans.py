@@ -19,6 +19,7 @@ from ..kernels import Precomputed
 from ..linalg.blas import product, solve_lower
 from ..monitor import Monitor, Stopped, to_stderr, warn
 from ..solvers.kmeans import Clusters, Factor, KernelMeans
+from ..typing import Callback, KernelLike, MemoryLimit, PointsLike, Seed, Weights
 from .base import Certificate, KernelEstimator
 from .records import recorded
 
@@ -266,17 +267,17 @@ class KernelKMeans(
     def __init__(
         self,
         n_clusters: int = 8,
-        kernel: Any = None,
+        kernel: KernelLike = None,
         *,
         n_init: int = 4,
         max_iter: int = 300,
         tol: float = 0.0,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.n_clusters = n_clusters
         self.kernel = kernel
@@ -290,7 +291,7 @@ class KernelKMeans(
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: PointsLike, y: object = None, sample_weight: Weights = None) -> Self:
         """Find the clusters; y is not used. Points without weight only get a label."""
         self._find(X, sample_weight)
         return self
@@ -367,22 +368,24 @@ class KernelKMeans(
         check_is_fitted(self)
         return int(self.dual_coef_.shape[1])
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: PointsLike) -> Array:
         """Return the cluster whose centre is nearest."""
         products = self._cross_gram(X) @ self.dual_coef_
         return np.asarray((products - self.squared_norms_ / 2).argmax(axis=1).astype(np.int32))
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: PointsLike) -> Array:
         """Return the distance in feature space of every x to every centre."""
         points = self._check_predict(X)
         return self._in_precision(np.sqrt(self._squared_distances(points)), points)
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+    def fit_transform(
+        self, X: PointsLike, y: object = None, sample_weight: Weights = None
+    ) -> Array:
         """Find the clusters; return the distance of every point to every centre."""
         found = self._find(X, sample_weight)
         return self._in_precision(np.sqrt(found.distances), self._prepared.points)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: PointsLike, y: object = None, sample_weight: Weights = None) -> float:
         """Return minus the sum of the weighted squared distances to the nearest centres."""
         nearest = self._squared_distances(X).min(axis=1)
         weight = checks.sample_weight(type(self).__name__, sample_weight, len(nearest))

@@ -21,6 +21,17 @@ from ..inputs import Input
 from ..losses import KINKED, OF_CLASSES, OF_NUMBERS, Logistic, Softmax, check_loss, to_loss
 from ..monitor import Monitor, to_stderr, warn
 from ..solvers.loss.newton import LossProblem
+from ..typing import (
+    Callback,
+    ClassWeight,
+    KernelLike,
+    LabelsLike,
+    MemoryLimit,
+    PointsLike,
+    Seed,
+    TargetsLike,
+    Weights,
+)
 from .base import Certificate, FunctionEstimator
 from .records import recorded
 
@@ -57,17 +68,17 @@ class KernelMachine(FunctionEstimator):
     """What machines with any loss share: parameters, the solution, the scores of new points."""
 
     loss: Any
-    alpha: Any
+    alpha: float
     fit_intercept: bool
     solver: str
-    n_centers: Any
+    n_centers: int | None
     tol: float
-    max_iter: Any
-    time_limit: Any
-    callback: Any
-    n_jobs: Any
-    random_state: Any
-    verbose: Any
+    max_iter: int | None
+    time_limit: float | None
+    callback: Callback
+    n_jobs: int | None
+    random_state: Seed
+    verbose: bool | int
 
     def _solve(self, points: Input, loss: Any, targets: Array, weight: Array | None) -> None:
         """Find the function, and keep what predictions need."""
@@ -180,19 +191,19 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         loss: Any = "logistic",
         alpha: float = 1.0,
         *,
-        kernel: Any = None,
+        kernel: KernelLike = None,
         fit_intercept: bool = True,
         solver: str = "auto",
-        n_centers: Any = None,
-        class_weight: Any = None,
+        n_centers: int | None = None,
+        class_weight: ClassWeight = None,
         tol: float = 1e-6,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.loss = loss
         self.alpha = alpha
@@ -211,7 +222,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         self.verbose = verbose
 
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: PointsLike, y: LabelsLike, sample_weight: Weights = None) -> Self:
         """Find the function; zero weights leave points out."""
         who = type(self).__name__
         points = self._check_fit(X)
@@ -229,17 +240,17 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         self._solve(points, loss, targets, weight)
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: PointsLike) -> Array:
         """Return f(x) + b: positive for `classes_[1]`; of more classes, one column each."""
         scores = self._scores(X)
         return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: PointsLike) -> Array:
         """Return the class of each point."""
         return self._class_of(self.decision_function(X))
 
     @available_if(_is_logistic)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: PointsLike) -> Array:
         """Return the probability of every class; for the logistic loss."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
@@ -247,7 +258,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         return Softmax().probabilities(scores)
 
     @available_if(_is_logistic)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: PointsLike) -> Array:
         """Return the logarithm of the probability of every class."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
@@ -287,18 +298,18 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
         loss: Any = "squared",
         alpha: float = 1.0,
         *,
-        kernel: Any = None,
+        kernel: KernelLike = None,
         fit_intercept: bool = True,
         solver: str = "auto",
-        n_centers: Any = None,
+        n_centers: int | None = None,
         tol: float = 1e-6,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.loss = loss
         self.alpha = alpha
@@ -316,7 +327,7 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
         self.verbose = verbose
 
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: PointsLike, y: TargetsLike, sample_weight: Weights = None) -> Self:
         """Find the function; zero weights leave points out."""
         who = type(self).__name__
         points = self._check_fit(X)
@@ -328,7 +339,7 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
         self._solve(points, loss, targets, weight)
         return self
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: PointsLike) -> Array:
         """Return f(x) + b, or the mean that the loss makes of it."""
         scores = self._scores(X)
         mean = getattr(to_loss(type(self).__name__, self.loss, OF_NUMBERS), "mean", None)

@@ -14,6 +14,7 @@ from ..checks import Array, InputError, sentence, show
 from ..fitting.neighbours import Nearest, self_similarity
 from ..grams import limited_threads
 from ..inputs import Input
+from ..typing import KernelLike, LabelsLike, MemoryLimit, PointsLike, TargetsLike
 from .base import Certificate, KernelEstimator
 from .records import recorded
 from .targets import is_single
@@ -25,10 +26,10 @@ class _KernelNeighbors(KernelEstimator):
     def __init__(
         self,
         n_neighbors: int = 5,
-        kernel: Any = None,
+        kernel: KernelLike = None,
         *,
         weights: Any = "uniform",
-        memory_limit: Any = "auto",
+        memory_limit: MemoryLimit = "auto",
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -68,7 +69,10 @@ class _KernelNeighbors(KernelEstimator):
         return k
 
     def kneighbors(
-        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
+        self,
+        X: PointsLike | None = None,
+        n_neighbors: int | None = None,
+        return_distance: bool = True,
     ) -> Any:
         """Return the distances to the nearest training points and their indices, nearest first.
 
@@ -145,7 +149,7 @@ class KernelNeighborsClassifier(ClassifierMixin, _KernelNeighbors):  # type: ign
     """
 
     @recorded
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: PointsLike, y: LabelsLike) -> Self:
         """Keep the points and their classes."""
         start = time.perf_counter()
         points = self._check_fit(X)
@@ -153,7 +157,7 @@ class KernelNeighborsClassifier(ClassifierMixin, _KernelNeighbors):  # type: ign
         self._keep_points(points, start)
         return self
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: PointsLike) -> Array:
         """Return the share of every class among the neighbours, by weight."""
         columns, weights = self._vote(X)
         n, classes = len(columns), len(self.classes_)
@@ -163,7 +167,7 @@ class KernelNeighborsClassifier(ClassifierMixin, _KernelNeighbors):  # type: ign
         totals = votes.sum(axis=1, keepdims=True)
         return np.asarray(votes / np.where(totals == 0, 1.0, totals))
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: PointsLike) -> Array:
         """Return the class with the largest share; of several, the first in `classes_`."""
         shares = self.predict_proba(X)
         return np.asarray(self.classes_[shares.argmax(axis=1)])
@@ -196,7 +200,7 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KernelNeighbor
     _sizes: ClassVar[tuple[float, float]] = (0.0, 1e300)  # their sums are to be numbers
 
     @recorded
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: PointsLike, y: TargetsLike) -> Self:
         """Keep the points and their targets, one number or one row a point."""
         start = time.perf_counter()
         points = self._check_fit(X)
@@ -205,7 +209,7 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KernelNeighbor
         self._keep_points(points, start)
         return self
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: PointsLike) -> Array:
         """Return the mean target of the neighbours, by weight."""
         columns, weights = self._vote(X)
         near = self._targets[columns]

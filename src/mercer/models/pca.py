@@ -25,6 +25,7 @@ from ..postfit.preimage import (
     rows_of,
 )
 from ..solvers import Spectrum
+from ..typing import Callback, Gamma, KernelLike, MemoryLimit, PointsLike, Seed, Weights
 from .base import Certificate, KernelEstimator
 from .records import recorded
 from .ridge.regressor import KernelRidge
@@ -100,24 +101,24 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     def __init__(
         self,
-        n_components: Any = None,
+        n_components: int | None = None,
         *,
-        kernel: Any = None,
-        gamma: Any = None,
-        degree: Any = 3,
-        coef0: Any = 1,
+        kernel: KernelLike = None,
+        gamma: Gamma = None,
+        degree: int = 3,
+        coef0: float = 1,
         alpha: float = 1.0,
         fit_inverse_transform: bool = False,
         eigen_solver: str = "auto",
         tol: float = 1e-6,
-        max_iter: Any = None,
+        max_iter: int | None = None,
         remove_zero_eig: bool = False,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -139,12 +140,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     # --- fit ----------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: PointsLike, y: object = None, sample_weight: Weights = None) -> Self:
         """Find the components."""
         self._fit(X, sample_weight)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+    def fit_transform(
+        self, X: PointsLike, y: object = None, sample_weight: Weights = None
+    ) -> Array:
         """Find the components, and return those of the training points."""
         scores = self._fit(X, sample_weight)
         return self.transform(X) if scores is None else scores
@@ -244,7 +247,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     # --- new points -----------------------------------------------------------------------------
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: PointsLike) -> Array:
         """Return the components of points."""
         points = self._check_predict(X)
         with limited_threads(self.n_jobs, type(self).__name__):
@@ -264,7 +267,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     # --- and back -------------------------------------------------------------------------------
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: PointsLike) -> Array:
         """Return rows of numbers whose components are nearest to those given.
 
         Linear kernels: exactly the point of the plane. Gaussian kernels: the x that minimises

@@ -22,6 +22,7 @@ from ..monitor import Monitor, Stopped, to_stderr, warn
 from ..solvers import Perceptron, PerceptronSolution, RowStore
 from ..solvers.perceptron.passes import Lesson, Votes
 from ..solvers.perceptron.solver import contradiction
+from ..typing import Callback, KernelLike, LabelsLike, MemoryLimit, PointsLike, Seed
 from .base import Certificate, KernelEstimator
 from .parameters import check_parameters
 from .records import recorded
@@ -91,18 +92,18 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: KernelLike = None,
         *,
         max_iter: int = 1000,
         shuffle: bool = False,
         average: bool = False,
-        budget: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        budget: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.kernel = kernel
         self.max_iter = max_iter
@@ -117,7 +118,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         self.verbose = verbose
 
     @recorded
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: PointsLike, y: LabelsLike) -> Self:
         """Pass over the points until a pass makes no mistake."""
         max_iter = checks.whole(type(self).__name__, "max_iter", self.max_iter, least=1)
         points = self._check_fit(X)
@@ -129,7 +130,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         return self
 
     @recorded
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: PointsLike, y: LabelsLike, classes: LabelsLike | None = None) -> Self:
         """Visit new points once each, in their order, and go on from what is known.
 
         That makes the mistakes that one pass over all points so far would have made. classes: all
@@ -281,7 +282,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return np.bincount(self.mistakes_, minlength=self.n_samples_seen_)
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: PointsLike) -> Array:
         """Return f(x), positive for `classes_[1]`; of several classes a column each."""
         check_is_fitted(self)
         if len(self.support_) == 0:
@@ -290,7 +291,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
             scores = self._cross_gram(X) @ self.dual_coef_.T + self.intercept_
         return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: PointsLike) -> Array:
         """Return the class with the largest score."""
         return self._class_of(self.decision_function(X))
 

@@ -14,6 +14,7 @@ from ..checks import Array
 from ..grams import Multiply, Prepared, Sums
 from ..monitor import Monitor
 from ..solvers import KernelMeans
+from ..typing import KernelLike, LabelsLike, MemoryLimit, PointsLike, Seed, Weights
 from .base import Certificate, KernelEstimator
 from .kmeans import ClusterSearch
 from .records import recorded
@@ -61,12 +62,12 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: KernelLike = None,
         *,
         n_prototypes: int = 1,
         shrinkage: float = 0.0,
-        memory_limit: Any = "auto",
-        random_state: Any = None,
+        memory_limit: MemoryLimit = "auto",
+        random_state: Seed = None,
     ) -> None:
         self.kernel = kernel
         self.n_prototypes = n_prototypes
@@ -75,7 +76,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
         self.random_state = random_state
 
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: PointsLike, y: LabelsLike, sample_weight: Weights = None) -> Self:
         """Find the prototypes of every class."""
         start = time.perf_counter()
         who = type(self).__name__
@@ -148,7 +149,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
         firsts = np.searchsorted(self.prototype_classes_, self.classes_)
         return np.asarray(np.maximum.reduceat(values, firsts, axis=1))
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: PointsLike) -> Array:
         """Return phi(x).mu_c - ||mu_c||**2 / 2 of the best prototype of a class, largest nearest.
 
         Two classes: the difference of the second and the first, positive for `classes_[1]`.
@@ -156,11 +157,11 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
         scores = self._of_classes(self._products(X) - self.squared_norms_ / 2)
         return np.asarray(scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: PointsLike) -> Array:
         """Return the class of the nearest prototype."""
         return self._class_of(self.decision_function(X))
 
-    def distances(self, X: Any) -> Array:
+    def distances(self, X: PointsLike) -> Array:
         """Return ||phi(x) - mu_c|| for every x and class c, to its nearest prototype."""
         points = self._check_predict(X)
         squares = self._prepared.diag(points)[:, None] - 2 * self._products(X) + self.squared_norms_

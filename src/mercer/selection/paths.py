@@ -11,10 +11,17 @@ from sklearn.base import clone
 from .. import checks
 from ..checks import InputError, sentence
 from ..models.svm.classifier import SVC
+from ..typing import KernelLike, LabelsLike, Numbers, PointsLike, Weights
 
 
 def svm_path(
-    X: Any, y: Any, kernel: Any = None, Cs: Any = None, *, sample_weight: Any = None, **options: Any
+    X: PointsLike,
+    y: LabelsLike,
+    kernel: KernelLike = None,
+    Cs: float | Numbers | None = None,
+    *,
+    sample_weight: Weights = None,
+    **options: Any,
 ) -> list[SVC]:
     """Return a fitted `SVC` for every C, found one from the other on one kernel matrix.
 

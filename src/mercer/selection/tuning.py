@@ -23,6 +23,7 @@ from ..grams import threads
 from ..inputs import GramRows
 from ..models.svm.classifier import SVC
 from ..models.svm.regressor import SVR
+from ..typing import Estimator, Folds, LabelsLike, PointsLike, Scoring, Seed, TargetsLike
 
 
 @dataclass(frozen=True)
@@ -42,15 +43,15 @@ class Tuned:
 
 
 def tune(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: Estimator,
+    X: PointsLike,
+    y: TargetsLike | LabelsLike,
     space: Mapping[str, Sequence[Any]],
     *,
-    cv: Any = 5,
-    scoring: Any = None,
-    time_limit: Any = None,
-    random_state: Any = None,
+    cv: Folds = 5,
+    scoring: Scoring = None,
+    time_limit: float | None = None,
+    random_state: Seed = None,
 ) -> Tuned:
     """Return the estimator with the parameters that score best in cross-validation.
 

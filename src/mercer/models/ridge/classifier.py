@@ -15,6 +15,17 @@ from ...checks import Array, InputError, sentence
 from ...inputs import Input
 from ...kernels import Kernel
 from ...postfit.calibration import fit_slope, probabilities, slopes_of
+from ...typing import (
+    Callback,
+    ClassWeight,
+    KernelLike,
+    LabelsLike,
+    MemoryLimit,
+    Numbers,
+    PointsLike,
+    Seed,
+    Weights,
+)
 from ..records import recorded
 from ..targets import as_indicators
 from .regressor import RidgeEstimator
@@ -48,7 +59,7 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
     """Classes as numbers to regress on, and back."""
 
     probability: bool
-    class_weight: Any
+    class_weight: ClassWeight
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -85,13 +96,13 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
             got = f"{len(left)} class with one"
             raise InputError(sentence(type(self).__name__, must, got))
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: PointsLike) -> Array:
         """Return f(x) + b: positive for `classes_[1]`, or one column a class or label."""
         scores = self._scores(X)
         binary = not self._multilabel and len(self.classes_) == 2
         return np.asarray(scores[:, 0] if binary else scores)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: PointsLike) -> Array:
         """Return the class with the largest score, or the labels with positive ones."""
         return self._decide(self.decision_function(X))
 
@@ -134,7 +145,7 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
         return probabilities(scores, float(slopes[0]))
 
     @available_if(_has_probability)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: PointsLike) -> Array:
         """Return the probability of every class (or label), largest for the one predicted.
 
         The slope from scores to probabilities is the likeliest one for the leave-one-out scores of
@@ -170,22 +181,22 @@ class KernelRidgeClassifier(LabelledRidge):
 
     def __init__(
         self,
-        alpha: Any = 1.0,
+        alpha: float | Numbers = 1.0,
         *,
-        kernel: Any = None,
+        kernel: KernelLike = None,
         fit_intercept: bool = False,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         probability: bool = True,
         solver: str = "auto",
-        n_centers: Any = None,
+        n_centers: int | None = None,
         tol: float = 1e-6,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.alpha = alpha
         self.kernel = kernel
@@ -204,7 +215,7 @@ class KernelRidgeClassifier(LabelledRidge):
         self.verbose = verbose
 
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: PointsLike, y: LabelsLike, sample_weight: Weights = None) -> Self:
         """Find one function for each output."""
         points = self._check_fit(X)
         self._fit_labels(points, self._encode(y, len(points), sample_weight))

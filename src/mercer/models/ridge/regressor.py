@@ -20,6 +20,17 @@ from ...kernels import Kernel
 from ...monitor import Monitor, to_stderr, warn
 from ...postfit.posterior import Posterior
 from ...solvers import RidgeProblem
+from ...typing import (
+    Callback,
+    Gamma,
+    KernelLike,
+    MemoryLimit,
+    Numbers,
+    PointsLike,
+    Seed,
+    TargetsLike,
+    Weights,
+)
 from ..base import Certificate, FunctionEstimator
 from ..records import recorded
 from ..targets import is_single
@@ -49,17 +60,17 @@ class RidgeCertificate(Certificate):
 class RidgeEstimator(FunctionEstimator):
     """What kernel ridge models share: parameters, the solution, the scores of new points."""
 
-    alpha: Any
+    alpha: float | Numbers
     fit_intercept: bool
     solver: str
-    n_centers: Any
+    n_centers: int | None
     tol: float
-    max_iter: Any
-    time_limit: Any
-    callback: Any
-    n_jobs: Any
-    random_state: Any
-    verbose: Any
+    max_iter: int | None
+    time_limit: float | None
+    callback: Callback
+    n_jobs: int | None
+    random_state: Seed
+    verbose: bool | int
     intercept_: Any
 
     def _alphas(self, alpha: Any, outputs: int) -> Array:
@@ -205,7 +216,7 @@ class NumberRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ig
             centres = fitted.centres
             self._posterior.learn(prepared.points, self._prepared, errors, centres, settings.seed)
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
+    def predict(self, X: PointsLike, return_std: bool = False) -> Any:
         """Return f(x) + b; with return_std also the standard deviation of a new y at x.
 
         That is sqrt(s (q + v(x))), of the shape of the values and in the units of y: the noise of
@@ -271,23 +282,23 @@ class KernelRidge(NumberRidge):
 
     def __init__(
         self,
-        alpha: Any = 1.0,
+        alpha: float | Numbers = 1.0,
         *,
-        kernel: Any = None,
-        gamma: Any = None,
-        degree: Any = 3,
-        coef0: Any = 1,
+        kernel: KernelLike = None,
+        gamma: Gamma = None,
+        degree: int = 3,
+        coef0: float = 1,
         fit_intercept: bool = False,
         solver: str = "auto",
-        n_centers: Any = None,
+        n_centers: int | None = None,
         tol: float = 1e-6,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.alpha = alpha
         self.kernel = kernel
@@ -307,7 +318,7 @@ class KernelRidge(NumberRidge):
         self.verbose = verbose
 
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: PointsLike, y: TargetsLike, sample_weight: Weights = None) -> Self:
         """Find the function; zero weights leave points out."""
         points = self._check_fit(X)
         targets, self._flat = self._check_targets(y, len(points))

@@ -32,6 +32,20 @@ from ...inputs import Input, RowBlocks
 from ...kernels import Kernel, to_kernel
 from ...monitor import Monitor, Stopped, to_stderr, warn
 from ...solvers import RidgePath, RidgeProblem
+from ...typing import (
+    Callback,
+    ClassWeight,
+    Folds,
+    KernelLike,
+    LabelsLike,
+    MemoryLimit,
+    Numbers,
+    PointsLike,
+    Scoring,
+    Seed,
+    TargetsLike,
+    Weights,
+)
 from ..parameters import splits_of
 from ..records import recorded
 from ..targets import is_single
@@ -48,9 +62,9 @@ HALF_DECADES = 10.0 ** np.arange(-6, 3.5, 0.5)
 class RidgeSearch(RidgeEstimator):
     """What the models that search share."""
 
-    alphas: Any
-    cv: Any
-    scoring: Any
+    alphas: float | Numbers | None
+    cv: Folds
+    scoring: Scoring
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; kernel__… names belong to a single kernel."""
@@ -245,22 +259,22 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
 
     def __init__(
         self,
-        alphas: Any = None,
+        alphas: float | Numbers | None = None,
         *,
-        kernel: Any = None,
-        cv: Any = None,
-        scoring: Any = None,
+        kernel: KernelLike | Sequence[KernelLike] = None,
+        cv: Folds = None,
+        scoring: Scoring = None,
         fit_intercept: bool = False,
         solver: str = "auto",
-        n_centers: Any = None,
+        n_centers: int | None = None,
         tol: float = 1e-6,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.alphas = alphas
         self.kernel = kernel
@@ -279,7 +293,13 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
         self.verbose = verbose
 
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: PointsLike,
+        y: TargetsLike,
+        sample_weight: Weights = None,
+        groups: LabelsLike | None = None,
+    ) -> Self:
         """Choose, then fit all points; groups are handed to the splitter."""
         start = time.monotonic()
         points = self._check_fit(X)
@@ -327,24 +347,24 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
 
     def __init__(
         self,
-        alphas: Any = None,
+        alphas: float | Numbers | None = None,
         *,
-        kernel: Any = None,
-        cv: Any = None,
-        scoring: Any = None,
+        kernel: KernelLike | Sequence[KernelLike] = None,
+        cv: Folds = None,
+        scoring: Scoring = None,
         fit_intercept: bool = False,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         probability: bool = True,
         solver: str = "auto",
-        n_centers: Any = None,
+        n_centers: int | None = None,
         tol: float = 1e-6,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.alphas = alphas
         self.kernel = kernel
@@ -365,7 +385,13 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
         self.verbose = verbose
 
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: PointsLike,
+        y: LabelsLike,
+        sample_weight: Weights = None,
+        groups: LabelsLike | None = None,
+    ) -> Self:
         """Choose, then fit all points; groups are handed to the splitter."""
         start = time.monotonic()
         points = self._check_fit(X)

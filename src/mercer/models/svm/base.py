@@ -22,6 +22,7 @@ from ...kernels import Linear
 from ...linalg.cholesky import negative_eigenvalue
 from ...monitor import Monitor, Stopped, to_stderr, warn
 from ...solvers import Machine
+from ...typing import Callback
 from ..base import Certificate, KernelEstimator
 
 UNLIMITED = 2**62
@@ -74,11 +75,11 @@ class SupportVectorEstimator(KernelEstimator):
     """A kernel estimator whose function is carried by some of the training points."""
 
     tol: float
-    max_iter: Any
-    time_limit: Any
-    callback: Any
-    n_jobs: Any
-    verbose: Any
+    max_iter: int | None
+    time_limit: float | None
+    callback: Callback
+    n_jobs: int | None
+    verbose: bool | int
     dual_coef_: Array
     intercept_: Array
     support_: Array

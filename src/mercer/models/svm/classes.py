@@ -17,6 +17,7 @@ from ...fitting.machines import Task
 from ...inputs import Input
 from ...postfit.calibration import fit_slope, probabilities, slopes_of
 from ...solvers import Machine
+from ...typing import ClassWeight, PointsLike
 from .base import SupportVectorEstimator
 
 SHAPES = ("ovr", "ovo")
@@ -47,7 +48,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
 
     multiclass: str
     probability: bool
-    class_weight: Any
+    class_weight: ClassWeight
     decision_function_shape: str
     break_ties: bool
     _by_pairs: bool
@@ -206,7 +207,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         )
         return least
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: PointsLike) -> Array:
         """Return f(x): positive for `classes_[1]`; of more classes, one column a class or pair.
 
         decision_function_shape "ovr" has one column a class, largest for the one predicted; "ovo"
@@ -222,7 +223,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
             return scores
         return self._class_scores(scores)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: PointsLike) -> Array:
         """Return the class of each point."""
         winners = self._winners(self._machine_scores(X))
         return np.asarray(self.classes_[winners])
@@ -248,7 +249,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         self.slopes_ = np.array([fit_slope(self._margins(scores), data.codes, data.weight)])
 
     @available_if(_has_probability)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: PointsLike) -> Array:
         """Return the probability of every class, largest for the one predicted."""
         slopes = slopes_of(self)
         return probabilities(self._margins(self._machine_scores(X)), float(slopes[0]))

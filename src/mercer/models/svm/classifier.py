@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -16,6 +16,17 @@ from ...solvers.box.machines import (
     read_classification,
     read_hard_margin,
     read_nu_classification,
+)
+from ...typing import (
+    Callback,
+    ClassWeight,
+    Gamma,
+    KernelLike,
+    LabelsLike,
+    MemoryLimit,
+    PointsLike,
+    Seed,
+    Weights,
 )
 from ..records import recorded
 from .classes import SupportVectorClassifier
@@ -57,24 +68,24 @@ class SVC(SupportVectorClassifier):
         self,
         C: float = 1.0,
         *,
-        kernel: Any = None,
-        degree: Any = 3,
-        gamma: Any = "scale",
-        coef0: Any = 0.0,
+        kernel: KernelLike = None,
+        degree: int = 3,
+        gamma: Gamma = "scale",
+        coef0: float = 0.0,
         fit_intercept: bool = True,
         multiclass: str = "ovo",
         probability: bool = False,
         tol: float = 1e-3,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         decision_function_shape: str = "ovr",
         break_ties: bool = True,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -107,7 +118,7 @@ class SVC(SupportVectorClassifier):
         return Task(groups, problem, read_classification)
 
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: PointsLike, y: LabelsLike, sample_weight: Weights = None) -> Self:
         """Find the machines."""
         return self._fit(X, y, sample_weight)
 
@@ -138,23 +149,23 @@ class NuSVC(SupportVectorClassifier):
         self,
         nu: float = 0.5,
         *,
-        kernel: Any = None,
-        degree: Any = 3,
-        gamma: Any = "scale",
-        coef0: Any = 0.0,
+        kernel: KernelLike = None,
+        degree: int = 3,
+        gamma: Gamma = "scale",
+        coef0: float = 0.0,
         multiclass: str = "ovo",
         probability: bool = False,
         tol: float = 1e-3,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         decision_function_shape: str = "ovr",
         break_ties: bool = True,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.nu = nu
         self.kernel = kernel
@@ -187,6 +198,6 @@ class NuSVC(SupportVectorClassifier):
         return Task(groups, nu_classification(y, weight, nu), read)
 
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: PointsLike, y: LabelsLike, sample_weight: Weights = None) -> Self:
         """Find the machines."""
         return self._fit(X, y, sample_weight)

@@ -23,6 +23,16 @@ from ...solvers.box.machines import (
     read_regression,
     regression,
 )
+from ...typing import (
+    Callback,
+    Gamma,
+    KernelLike,
+    MemoryLimit,
+    PointsLike,
+    Seed,
+    TargetsLike,
+    Weights,
+)
 from ..records import recorded
 from .base import SupportVectorEstimator
 
@@ -85,19 +95,19 @@ class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         C: float = 1.0,
         *,
         epsilon: float = 0.1,
-        kernel: Any = None,
-        degree: Any = 3,
-        gamma: Any = "scale",
-        coef0: Any = 0.0,
+        kernel: KernelLike = None,
+        degree: int = 3,
+        gamma: Gamma = "scale",
+        coef0: float = 0.0,
         fit_intercept: bool = True,
         tol: float = 1e-3,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.C = C
         self.epsilon = epsilon
@@ -116,7 +126,7 @@ class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         self.verbose = verbose
 
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: PointsLike, y: TargetsLike, sample_weight: Weights = None) -> Self:
         """Find the function."""
         points = self._check_fit(X)
         targets = self._numbers(y, len(points))
@@ -130,7 +140,7 @@ class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         problem = regression(targets, bounds, epsilon, bool(self.fit_intercept))
         return Task((0,), problem, read_regression)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: PointsLike) -> Array:
         """Return f(x) of each point."""
         return self._values(X)
 
@@ -161,18 +171,18 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         nu: float = 0.5,
         *,
         C: float = 1.0,
-        kernel: Any = None,
-        degree: Any = 3,
-        gamma: Any = "scale",
-        coef0: Any = 0.0,
+        kernel: KernelLike = None,
+        degree: int = 3,
+        gamma: Gamma = "scale",
+        coef0: float = 0.0,
         tol: float = 1e-3,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.nu = nu
         self.C = C
@@ -190,7 +200,7 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         self.verbose = verbose
 
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: PointsLike, y: TargetsLike, sample_weight: Weights = None) -> Self:
         """Find the function and the tube."""
         start = time.monotonic()
         points = self._check_fit(X)
@@ -215,7 +225,7 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         self.epsilon_ = machine.parameter
         return self
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: PointsLike) -> Array:
         """Return f(x) of each point."""
         return self._values(X)
 
@@ -246,18 +256,18 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         self,
         nu: float = 0.5,
         *,
-        kernel: Any = None,
-        degree: Any = 3,
-        gamma: Any = "scale",
-        coef0: Any = 0.0,
+        kernel: KernelLike = None,
+        degree: int = 3,
+        gamma: Gamma = "scale",
+        coef0: float = 0.0,
         tol: float = 1e-3,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.nu = nu
         self.kernel = kernel
@@ -274,7 +284,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         self.verbose = verbose
 
     @recorded
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: PointsLike, y: object = None, sample_weight: Weights = None) -> Self:
         """Find the region; y is not used."""
         points = self._check_fit(X)
         weight = checks.sample_weight("OneClassSVM", sample_weight, len(points))
@@ -284,15 +294,15 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         self.offset_ = -self.intercept_[0]
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: PointsLike) -> Array:
         """Return f(x) - rho, positive inside; what is rounding is 0, as at support vectors."""
         values = self._values(X)
         return np.where(np.abs(values) <= 1e-10 * abs(float(self.offset_)), 0.0, values)
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: PointsLike) -> Array:
         """Return f(x) without its offset."""
         return np.asarray(self.decision_function(X) + self.offset_)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: PointsLike) -> Array:
         """Return 1 inside and on the border, -1 outside."""
         return np.where(self.decision_function(X) >= 0, 1, -1)

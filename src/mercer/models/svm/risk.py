@@ -12,6 +12,7 @@ from ...fitting.rows import SharedRows
 from ...grams import prepare
 from ...monitor import Monitor
 from ...solvers import BoxProblem, BoxSolver
+from ...typing import KernelLike, LabelsLike, PointsLike
 from .base import SupportVectorEstimator
 from .classes import SupportVectorClassifier
 
@@ -19,7 +20,9 @@ SMALLEST = 2.0**-50  # norm, of those that a bound tells apart
 DECISIVE = 0.83  # below sqrt(ln 2), up to which the bound by dimension is proved
 
 
-def enclosing_radius(model: Any, X: Any = None) -> float:
+def enclosing_radius(
+    model: SupportVectorEstimator | KernelLike, X: PointsLike | None = None
+) -> float:
     """Return the radius of the smallest ball in feature space that holds all images of points.
 
     R**2 = max sum_i b_i k(x_i, x_i) - b' K b over b >= 0, sum b = 1.
@@ -59,7 +62,14 @@ def _radius(who: str, kernel: Any, X: Any, tol: float) -> float:
     return float(np.sqrt(max(float(squared.max()), 0.0)))
 
 
-def vc_bound(model: Any, X: Any, y: Any, *, delta: float = 0.05, norm: Any = None) -> float:
+def vc_bound(
+    model: SupportVectorClassifier,
+    X: PointsLike,
+    y: LabelsLike,
+    *,
+    delta: float = 0.05,
+    norm: float | None = None,
+) -> float:
     """Return what the risk of a machine of two classes is below, with probability 1 - delta.
 
     Margin: mean_i min(1, max(0, 1 - y_i f(x_i))) + 2 (2 L R + 1) / sqrt(n)
