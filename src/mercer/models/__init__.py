@@ -12,7 +12,8 @@ from .ridge.classifier import KernelRidgeClassifier
 from .ridge.regressor import KernelRidge, RidgeCertificate
 from .ridge.search import KernelRidgeClassifierCV, KernelRidgeCV
 from .svm.base import SvmCertificate
-from .svm.classifier import SVC, NuSVC
+from .svm.classifier import SVC
+from .svm.nu_classifier import NuSVC
 from .svm.regressor import SVR, NuSVR, OneClassSVM
 from .svm.risk import enclosing_radius, vc_bound
 
