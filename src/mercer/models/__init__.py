@@ -14,7 +14,9 @@ from .ridge.search import KernelRidgeClassifierCV, KernelRidgeCV
 from .svm.base import SvmCertificate
 from .svm.classifier import SVC
 from .svm.nu_classifier import NuSVC
-from .svm.regressor import SVR, NuSVR, OneClassSVM
+from .svm.nu_regressor import NuSVR
+from .svm.one_class import OneClassSVM
+from .svm.regressor import SVR
 from .svm.risk import enclosing_radius, vc_bound
 
 __all__ = [

@@ -72,7 +72,7 @@ class NuSVC(SupportVectorClassifier):
     n_jobs : int, default=None
         Number of threads; None uses all that are allowed, -1 one per processor.
     random_state : int, RandomState or Generator, default=None
-        Seed of the folds that calibrate probabilities; None is a fixed seed.
+        Seed of the points drawn to calibrate probabilities; None is a fixed seed.
     verbose : bool or int, default=False
         Whether to show progress on stderr.
 
