@@ -13,7 +13,7 @@ Classes come as y = -1 and 1. `mercer.testing.check_loss_conformance` tries a lo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from scipy.special import expit, logsumexp, softmax
@@ -222,6 +222,8 @@ class Quantile:
 
 
 KINKED = (Hinge, EpsilonInsensitive, Quantile)
+# A name, a loss that bends smoothly, ours or the user's, or one of ours with a kink.
+LossLike: TypeAlias = str | Loss | Hinge | EpsilonInsensitive | Quantile
 OF_CLASSES: dict[str, Any] = {
     "squared": Squared(),
     "logistic": Logistic(),
@@ -238,7 +240,7 @@ OF_NUMBERS: dict[str, Any] = {
 }
 
 
-def to_loss(who: str, loss: Any, named: dict[str, Any]) -> Any:
+def to_loss(who: str, loss: LossLike, named: dict[str, Any]) -> Any:
     """Return the loss that a parameter stands for: a name, or an object with the functions."""
     if isinstance(loss, str):
         return named[checks.one_of(who, "loss", loss, tuple(named))]

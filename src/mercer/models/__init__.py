@@ -3,7 +3,9 @@
 from .base import Certificate, KernelEstimator
 from .discriminant import DiscriminantCertificate, KernelFisherDiscriminant
 from .kmeans import KernelKMeans, KMeansCertificate
-from .machine import KernelMachineClassifier, KernelMachineRegressor, MachineCertificate
+from .machine import MachineCertificate
+from .machine_classifier import KernelMachineClassifier
+from .machine_regressor import KernelMachineRegressor
 from .neighbors import KernelNeighborsClassifier, KernelNeighborsRegressor
 from .pca import KernelPCA, PcaCertificate
 from .perceptron import KernelPerceptron, PerceptronCertificate
