@@ -23,8 +23,18 @@ from .targets import as_classes, as_numbers
 class Certificate:
     """How far a fit is from its optimum, what it cost and how it was computed.
 
-    status: "exact" for closed forms. plan: the kind of Gram that was used, and why.
-    bytes: what the plan allocates beyond the inputs.
+    Attributes
+    ----------
+    status : str
+        "exact" for closed forms.
+    plan : str
+        How the kernel matrix was held, and why.
+    kernel_entries : int
+        Number of kernel values that were computed.
+    bytes : int
+        Bytes that the plan allocates beyond the inputs.
+    seconds : float
+        Time that the fit took.
     """
 
     status: str
@@ -35,7 +45,18 @@ class Certificate:
 
 
 class KernelEstimator(BaseEstimator):  # type: ignore[misc]
-    """An estimator with a `kernel` parameter, for any input that the kernel takes."""
+    """An estimator with a `kernel` parameter, for any input that the kernel takes.
+
+    It is the base of all estimators: by scikit-learn's contract they can be cloned, searched over
+    and put into pipelines. `isinstance(model, KernelEstimator)` tells them from others.
+
+    Examples
+    --------
+    >>> from mercer import SVC
+    >>> from mercer.models import KernelEstimator
+    >>> isinstance(SVC(), KernelEstimator)
+    True
+    """
 
     kernel: Any
     memory_limit: MemoryLimit
@@ -65,7 +86,20 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
         return to_kernel(self.kernel, who=who)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; kernel__… names make a new kernel, since kernels are values."""
+        """Set parameters of the estimator or, with names such as kernel__gamma, of its kernel.
+
+        Kernels are values, so that a new one takes the place of the old.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters of the estimator, and of its kernel as in `kernel__gamma=0.1`.
+
+        Returns
+        -------
+        KernelEstimator
+            The estimator itself.
+        """
         prefix = "kernel__"
         nested = {k.removeprefix(prefix): v for k, v in params.items() if k.startswith(prefix)}
         super().set_params(**{k: v for k, v in params.items() if not k.startswith(prefix)})

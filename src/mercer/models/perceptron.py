@@ -79,7 +79,7 @@ class PerceptronCertificate(Certificate):
 
 
 class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
-    """The kernel perceptron: it counts the mistakes on each point, and the counts are the classifier.
+    """The kernel perceptron, whose coefficients are counts of mistakes.
 
     With labels y = -1, 1, a visit to x_t is a mistake if y_t sum_i alpha_i y_i [k(x_i, x_t) + 1] <=
     0, so that a tie is one; then alpha_t grows by 1. It ends after a pass without a mistake.
