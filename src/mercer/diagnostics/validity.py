@@ -1,4 +1,4 @@
-"""Is it a Mercer kernel here? The certificate, the repair, and how well a kernel fits labels."""
+"""Is it a Mercer kernel here? The certificate of a Gram matrix."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from .. import checks
 from ..checks import Array, InputError, sentence
 from ..grams import Gram, gram
 from ..kernels import Kernel, to_kernel
-from ..linalg.blas import product
 from ..linalg.eigen import eigh
-from ..typing import KernelLike, LabelsLike, MatrixLike, PointsLike, TargetsLike
+from ..typing import KernelLike, MatrixLike, PointsLike
 
 EXACT = 2000  # points up to which all eigenvalues are computed
 SAMPLE = 500  # points on which the symmetry of a kernel on more points than that is checked
@@ -24,8 +23,36 @@ SAMPLE = 500  # points on which the symmetry of a kernel on more points than tha
 class KernelCertificate:
     """What the eigenvalues of a Gram matrix say; prints as a verdict in words.
 
-    witness: for a matrix that is not positive semi-definite, a unit vector c with c'Kc < 0.
-    effective_dimension: tr K (K + alpha I)^-1. rank: eigenvalues beyond `tolerance`, either sign.
+    Attributes
+    ----------
+    n : int
+        Number of points.
+    is_symmetric : bool
+        Whether K equals its transpose, up to rounding.
+    asymmetry : float
+        Largest |K_ij - K_ji|.
+    is_psd : bool
+        Whether K is symmetric and positive semi-definite.
+    min_eigenvalue : float
+        The smallest eigenvalue.
+    max_eigenvalue : float
+        The largest eigenvalue.
+    tolerance : float
+        Eigenvalues of at most this size count as zero.
+    rank : int
+        Number of eigenvalues beyond the tolerance, of either sign.
+    effective_dimension : float
+        tr K (K + alpha I)**-1.
+    alpha : float
+        The penalty of the effective dimension.
+    condition : float
+        Largest over smallest eigenvalue; infinite if K is singular.
+    method : str
+        "exact" if all eigenvalues were computed, else "Lanczos".
+    verdict : str
+        The verdict in words.
+    witness : ndarray of shape (n,) or None
+        If K is not positive semi-definite, a unit vector c with c'Kc < 0.
     """
 
     n: int
@@ -64,17 +91,56 @@ def check_kernel(
     alpha: float = 1.0,
     tol: float | None = None,
 ) -> KernelCertificate:
-    """Return whether a kernel on X, or a matrix, is symmetric positive semi-definite, and why.
+    """Check whether a kernel on points, or a matrix, is symmetric positive semi-definite.
 
-    By Mercer's theorem a function is a kernel exactly if every Gram matrix of it is. Rounding is
-    allowed for: eigenvalues down to -tol * max|eigenvalue| count as zero (None: what rounding of
-    the entries explains). Up to 2000 points all eigenvalues are computed, above that the extreme
-    ones by Lanczos, and rank and effective dimension are estimated.
+    By Mercer's theorem a function is a kernel exactly if every Gram matrix of it is. Up to 2,000
+    points all eigenvalues are computed; above that the extreme ones by Lanczos' method, and rank
+    and effective dimension are estimated.
+
+    Parameters
+    ----------
+    kernel : Kernel, str, callable or array-like of shape (n, n)
+        A kernel, or the matrix itself.
+    X : array-like, sparse matrix, data frame or sequence of objects, default=None
+        The points, with a kernel only.
+    alpha : float, default=1.0
+        The penalty of the effective dimension tr K (K + alpha I)**-1.
+    tol : float, default=None
+        Eigenvalues down to -tol * max|eigenvalue| count as zero. None is what rounding of the
+        entries explains.
+
+    Returns
+    -------
+    KernelCertificate
+        The eigenvalues, the verdict, and a witness where the check fails.
+
+    Raises
+    ------
+    InputError
+        If a kernel comes without points or a matrix with them, or K is not square and finite.
+
+    See Also
+    --------
+    repair : A positive semi-definite matrix near one that is not.
+
+    References
+    ----------
+    .. [1] J. Mercer, "Functions of positive and negative type, and their connection with the theory
+       of integral equations", Philosophical Transactions of the Royal Society A 209 (1909).
+
+    Examples
+    --------
+    >>> from mercer import check_kernel
+    >>> check_kernel([[1.0, 2.0], [2.0, 1.0]]).is_psd
+    False
+    >>> from mercer.kernels import Gaussian
+    >>> check_kernel(Gaussian(gamma=1.0), [[0.0], [1.0], [2.0]]).is_psd
+    True
     """
     weight = checks.number("check_kernel", "alpha", alpha, above=0)
     tol = None if tol is None else checks.number("check_kernel", "tol", tol, least=0)
     kernel = _named(kernel)
-    _check_points("check_kernel", kernel, X)
+    check_points("check_kernel", kernel, X)
     if not isinstance(kernel, Kernel):
         matrix = checks.square_matrix("check_kernel", kernel)
         _check_length(len(matrix))
@@ -99,7 +165,7 @@ def _named(kernel: Any) -> Any:
     return to_kernel(kernel, who="check_kernel") if outside else kernel
 
 
-def _check_points(who: str, kernel: Any, X: Any) -> None:
+def check_points(who: str, kernel: Any, X: Any) -> None:
     """Refuse a kernel without points, and points with a matrix that is already computed."""
     if isinstance(kernel, Kernel) and X is None:
         raise InputError(sentence(who, "a kernel needs points X", "no X"))
@@ -249,145 +315,3 @@ def _lanczos_run(multiply: Any, start: Array, steps: int) -> tuple[Array, Array,
             break
         basis[step + 1] = w / betas[step]
     return values, vectors, basis[:size]
-
-
-@dataclass(frozen=True)
-class Repair:
-    """A positive semi-definite matrix near the given one; `np.asarray(repair(K))` is the matrix.
-
-    change: Frobenius norm of the difference; relative_change: the same over that of K.
-    min_eigenvalue: of K before. n_negative: how many of its eigenvalues were negative.
-    """
-
-    matrix: Array = field(repr=False)
-    method: str
-    change: float
-    relative_change: float
-    min_eigenvalue: float
-    n_negative: int
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        return np.array(self.matrix, dtype=dtype, copy=True if copy is None else copy)
-
-
-def repair(K: MatrixLike, method: str = "clip") -> Repair:
-    """Return the nearest-minded positive semi-definite version of a symmetric matrix.
-
-    clip: negative eigenvalues become 0 (the nearest matrix in Frobenius norm). flip: they become
-    positive. shift: K - lambda_min I, which keeps all off-diagonal entries. nearest: the nearest
-    with the diagonal of K kept (Higham, "Computing the nearest correlation matrix", 2002).
-    An asymmetric K is symmetrised first. K itself is left as it is.
-    """
-    how = checks.one_of("repair", "method", method, ("clip", "flip", "shift", "nearest"))
-    given = checks.square_matrix("repair", K).astype(np.float64)
-    symmetric = (given + given.T) / 2
-    values, vectors = eigh(symmetric)
-    low = float(values[0]) if len(values) else 0.0
-    if low >= 0:
-        fixed = symmetric
-    elif how == "clip":
-        fixed = _compose(np.maximum(values, 0.0), vectors)
-    elif how == "flip":
-        fixed = _compose(np.abs(values), vectors)
-    elif how == "shift":
-        fixed = symmetric - low * np.eye(len(values))
-    else:
-        fixed = _nearest(symmetric)
-    change = float(np.linalg.norm(fixed - given))
-    size = float(np.linalg.norm(given))
-    return Repair(fixed, how, change, change / size if size else 0.0, low, int((values < 0).sum()))
-
-
-def _compose(values: Array, vectors: Array) -> Array:
-    matrix = product(vectors * values, vectors.T)
-    return np.asarray((matrix + matrix.T) / 2)
-
-
-def _nearest(K: Array, steps: int = 1000, tol: float = 1e-10) -> Array:
-    """Solves min ||M - K||_F over M positive semi-definite with diag(M) = diag(K).
-
-    Alternating projections with Dykstra's correction.
-    Returns the last positive semi-definite iterate, its diagonal set back by a congruence, which
-    keeps it positive semi-definite.
-    """
-    diagonal = np.diag(K).copy()
-    if np.any(diagonal < 0):
-        index = int(np.argmin(diagonal))
-        raise InputError(
-            sentence(
-                "repair",
-                "a kept diagonal must not be negative",
-                f"K[{index}, {index}] = {diagonal[index]:g}",
-                'Use method="clip".',
-            )
-        )
-    current, correction = K.copy(), np.zeros_like(K)
-    size = np.linalg.norm(K)
-    positive = K
-    for _ in range(steps):
-        moved = current - correction
-        values, vectors = eigh(moved)
-        positive = _compose(np.maximum(values, 0.0), vectors)
-        correction = positive - moved
-        current = positive.copy()
-        np.fill_diagonal(current, diagonal)
-        if np.linalg.norm(current - positive) <= tol * size:
-            break
-    found = np.diag(positive)
-    scale = np.sqrt(np.divide(diagonal, found, out=np.zeros_like(found), where=found > 0))
-    result = positive * np.outer(scale, scale)
-    np.fill_diagonal(result, diagonal)
-    return np.asarray(result)
-
-
-def center(K: MatrixLike) -> Array:
-    """Return H K H with H = I - 11'/n: the Gram matrix of phi(x) minus its mean."""
-    matrix = checks.square_matrix("center", K)
-    rows = matrix.mean(axis=0, dtype=np.float64, keepdims=True)
-    columns = matrix.mean(axis=1, dtype=np.float64, keepdims=True)
-    return np.asarray(matrix - rows - columns + matrix.mean(dtype=np.float64))
-
-
-def alignment(
-    kernel: KernelLike | MatrixLike,
-    y: TargetsLike | LabelsLike,
-    X: PointsLike | None = None,
-    *,
-    centered: bool = True,
-) -> float:
-    """Return <K, L> / (||K|| ||L||), how well a kernel matches a target, at most 1.
-
-    L is y y' for numbers or two classes, the same-class matrix for several, or a matrix itself.
-    centered: centre both first (Cortes, Mohri, Rostamizadeh, "Algorithms for learning kernels based
-    on centered alignment", 2012); False is Cristianini's original.
-    """
-    _check_points("alignment", kernel, X)
-    K = gram(kernel, X).dense() if isinstance(kernel, Kernel) else kernel
-    K = checks.square_matrix("alignment", K).astype(np.float64)
-    L = _target(y, len(K))
-    if centered:
-        K, L = center(K), center(L)
-    size = float(np.linalg.norm(K) * np.linalg.norm(L))
-    if size == 0:
-        raise InputError(
-            sentence("alignment", "neither matrix may vanish", "a constant kernel or target")
-        )
-    return float((K * L).sum() / size)
-
-
-def _target(y: Any, n: int) -> Array:
-    values = np.asarray(y)
-    if values.ndim == 2 and values.shape == (n, n):
-        return checks.square_matrix("alignment", values, "y").astype(np.float64)
-    if values.shape != (n,):
-        must = f"y must be {n} labels or numbers, or an {n} x {n} matrix"
-        raise InputError(sentence("alignment", must, f"shape {values.shape}"))
-    if values.dtype.kind in "fc":
-        values = checks.vector("alignment", "y", values, n)
-    classes, codes = np.unique(values, return_inverse=True)
-    if len(classes) == 2:
-        signs = 2.0 * codes - 1.0
-        return np.outer(signs, signs)
-    if values.dtype.kind == "f" and not np.all(values == np.round(values)):
-        return np.outer(values, values)
-    return np.asarray(codes[:, None] == codes[None, :], dtype=np.float64)
