@@ -253,7 +253,7 @@ class SupportVectorEstimator(KernelEstimator):
 
     @property
     def support_vectors_(self) -> Any:
-        """The support vectors, of rows of numbers: a matrix of the kind that was fitted."""
+        """The support vectors of rows of numbers, in a matrix of the kind that was fitted."""
         check_is_fitted(self)
         points = self._prepared.points
         if not isinstance(points, Matrix):
@@ -265,7 +265,7 @@ class SupportVectorEstimator(KernelEstimator):
 
     @property
     def coef_(self) -> Any:
-        """w of each machine, of the linear kernel."""
+        """The vector w of each machine, a row each, with the linear kernel only."""
         check_is_fitted(self)
         if not isinstance(self.kernel_, Linear):
             raise AttributeError(
