@@ -1,4 +1,4 @@
-"""Is it a Mercer kernel here? The certificate of a Gram matrix."""
+"""Is it a Mercer kernel here? The certificate, the repair, and how well a kernel fits labels."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from .. import checks
 from ..checks import Array, InputError, sentence
 from ..grams import Gram, gram
 from ..kernels import Kernel, to_kernel
+from ..linalg.blas import product
 from ..linalg.eigen import eigh
-from ..typing import KernelLike, MatrixLike, PointsLike
+from ..typing import KernelLike, LabelsLike, MatrixLike, PointsLike, TargetsLike
 
 EXACT = 2000  # points up to which all eigenvalues are computed
 SAMPLE = 500  # points on which the symmetry of a kernel on more points than that is checked
@@ -140,7 +141,7 @@ def check_kernel(
     weight = checks.number("check_kernel", "alpha", alpha, above=0)
     tol = None if tol is None else checks.number("check_kernel", "tol", tol, least=0)
     kernel = _named(kernel)
-    check_points("check_kernel", kernel, X)
+    _check_points("check_kernel", kernel, X)
     if not isinstance(kernel, Kernel):
         matrix = checks.square_matrix("check_kernel", kernel)
         _check_length(len(matrix))
@@ -165,7 +166,7 @@ def _named(kernel: Any) -> Any:
     return to_kernel(kernel, who="check_kernel") if outside else kernel
 
 
-def check_points(who: str, kernel: Any, X: Any) -> None:
+def _check_points(who: str, kernel: Any, X: Any) -> None:
     """Refuse a kernel without points, and points with a matrix that is already computed."""
     if isinstance(kernel, Kernel) and X is None:
         raise InputError(sentence(who, "a kernel needs points X", "no X"))
@@ -315,3 +316,255 @@ def _lanczos_run(multiply: Any, start: Array, steps: int) -> tuple[Array, Array,
             break
         basis[step + 1] = w / betas[step]
     return values, vectors, basis[:size]
+
+
+@dataclass(frozen=True)
+class Repair:
+    """A positive semi-definite matrix near the given one; `np.asarray(repair(K))` is the matrix.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n, n)
+        The matrix.
+    method : str
+        How it was found.
+    change : float
+        Frobenius norm of the difference to the given matrix.
+    relative_change : float
+        The same over the norm of the given matrix.
+    min_eigenvalue : float
+        Smallest eigenvalue of the given matrix.
+    n_negative : int
+        Number of its negative eigenvalues.
+    """
+
+    matrix: Array = field(repr=False)
+    method: str
+    change: float
+    relative_change: float
+    min_eigenvalue: float
+    n_negative: int
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.matrix, dtype=dtype, copy=True if copy is None else copy)
+
+
+def repair(K: MatrixLike, method: str = "clip") -> Repair:
+    """Find a positive semi-definite matrix near a symmetric one.
+
+    A matrix that is not symmetric is replaced by (K + K') / 2 first. K itself is left as it is.
+
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+        The matrix.
+    method : {"clip", "flip", "shift", "nearest"}, default="clip"
+        "clip" sets negative eigenvalues to 0, which gives the nearest matrix in Frobenius norm.
+        "flip" makes them positive. "shift" is K - lambda_min I, which keeps all entries off the
+        diagonal. "nearest" is the nearest matrix that keeps the diagonal of K.
+
+    Returns
+    -------
+    Repair
+        The matrix, and how far it is from K.
+
+    Raises
+    ------
+    InputError
+        If K is not square and finite, or has a negative diagonal that is to be kept.
+
+    See Also
+    --------
+    check_kernel : Whether a matrix needs a repair.
+
+    References
+    ----------
+    .. [1] N. Higham, "Computing the nearest correlation matrix", IMA Journal of Numerical Analysis
+    22
+       (2002).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import repair
+    >>> np.asarray(repair([[1.0, 2.0], [2.0, 1.0]]))
+    array([[1.5, 1.5],
+           [1.5, 1.5]])
+    """
+    how = checks.one_of("repair", "method", method, ("clip", "flip", "shift", "nearest"))
+    given = checks.square_matrix("repair", K).astype(np.float64)
+    symmetric = (given + given.T) / 2
+    values, vectors = eigh(symmetric)
+    low = float(values[0]) if len(values) else 0.0
+    if low >= 0:
+        fixed = symmetric
+    elif how == "clip":
+        fixed = _compose(np.maximum(values, 0.0), vectors)
+    elif how == "flip":
+        fixed = _compose(np.abs(values), vectors)
+    elif how == "shift":
+        fixed = symmetric - low * np.eye(len(values))
+    else:
+        fixed = _nearest(symmetric)
+    change = float(np.linalg.norm(fixed - given))
+    size = float(np.linalg.norm(given))
+    return Repair(fixed, how, change, change / size if size else 0.0, low, int((values < 0).sum()))
+
+
+def _compose(values: Array, vectors: Array) -> Array:
+    matrix = product(vectors * values, vectors.T)
+    return np.asarray((matrix + matrix.T) / 2)
+
+
+def _nearest(K: Array, steps: int = 1000, tol: float = 1e-10) -> Array:
+    """Solves min ||M - K||_F over M positive semi-definite with diag(M) = diag(K).
+
+    Alternating projections with Dykstra's correction.
+    Returns the last positive semi-definite iterate, its diagonal set back by a congruence, which
+    keeps it positive semi-definite.
+    """
+    diagonal = np.diag(K).copy()
+    if np.any(diagonal < 0):
+        index = int(np.argmin(diagonal))
+        raise InputError(
+            sentence(
+                "repair",
+                "a kept diagonal must not be negative",
+                f"K[{index}, {index}] = {diagonal[index]:g}",
+                'Use method="clip".',
+            )
+        )
+    current, correction = K.copy(), np.zeros_like(K)
+    size = np.linalg.norm(K)
+    positive = K
+    for _ in range(steps):
+        moved = current - correction
+        values, vectors = eigh(moved)
+        positive = _compose(np.maximum(values, 0.0), vectors)
+        correction = positive - moved
+        current = positive.copy()
+        np.fill_diagonal(current, diagonal)
+        if np.linalg.norm(current - positive) <= tol * size:
+            break
+    found = np.diag(positive)
+    scale = np.sqrt(np.divide(diagonal, found, out=np.zeros_like(found), where=found > 0))
+    result = positive * np.outer(scale, scale)
+    np.fill_diagonal(result, diagonal)
+    return np.asarray(result)
+
+
+def center(K: MatrixLike) -> Array:
+    """Centre a Gram matrix: H K H with H = I - 11'/n.
+
+    It is the Gram matrix of phi(x) minus its mean over the points.
+
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+        The Gram matrix.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+        The centred matrix, whose rows and columns sum to 0.
+
+    Raises
+    ------
+    InputError
+        If K is not square and finite.
+
+    References
+    ----------
+    .. [1] B. Schölkopf, A. Smola, K.-R. Müller, "Nonlinear component analysis as a kernel
+    eigenvalue
+       problem", Neural Computation 10 (1998).
+
+    Examples
+    --------
+    >>> from mercer import center
+    >>> center([[1.0, 0.0], [0.0, 1.0]])
+    array([[ 0.5, -0.5],
+           [-0.5,  0.5]])
+    """
+    matrix = checks.square_matrix("center", K)
+    rows = matrix.mean(axis=0, dtype=np.float64, keepdims=True)
+    columns = matrix.mean(axis=1, dtype=np.float64, keepdims=True)
+    return np.asarray(matrix - rows - columns + matrix.mean(dtype=np.float64))
+
+
+def alignment(
+    kernel: KernelLike | MatrixLike,
+    y: TargetsLike | LabelsLike,
+    X: PointsLike | None = None,
+    *,
+    centered: bool = True,
+) -> float:
+    """Compute how well a kernel matches a target: <K, L> / (||K|| ||L||), at most 1.
+
+    L is y y' for numbers or two classes, and the matrix of pairs of the same class for several
+    classes.
+
+    Parameters
+    ----------
+    kernel : Kernel or array-like of shape (n, n)
+        A kernel, or its Gram matrix.
+    y : array-like of shape (n,) or (n, n)
+        Numbers or classes, or the matrix L itself.
+    X : array-like, sparse matrix, data frame or sequence of objects, default=None
+        The points, with a kernel only.
+    centered : bool, default=True
+        Whether to centre both matrices first, as in [1]_. False is the original definition of
+        Cristianini, Shawe-Taylor, Elisseeff and Kandola.
+
+    Returns
+    -------
+    float
+        The alignment.
+
+    Raises
+    ------
+    InputError
+        If K or L vanishes, such as that of a constant target, or shapes do not match.
+
+    References
+    ----------
+    .. [1] C. Cortes, M. Mohri, A. Rostamizadeh, "Algorithms for learning kernels based on centered
+       alignment", Journal of Machine Learning Research 13 (2012).
+
+    Examples
+    --------
+    >>> from mercer import alignment
+    >>> from mercer.kernels import Linear
+    >>> round(alignment(Linear(), [-1, -1, 1, 1], [[-1.0], [-1.0], [1.0], [1.0]]), 6)
+    1.0
+    """
+    _check_points("alignment", kernel, X)
+    K = gram(kernel, X).dense() if isinstance(kernel, Kernel) else kernel
+    K = checks.square_matrix("alignment", K).astype(np.float64)
+    L = _target(y, len(K))
+    if centered:
+        K, L = center(K), center(L)
+    size = float(np.linalg.norm(K) * np.linalg.norm(L))
+    if size == 0:
+        raise InputError(
+            sentence("alignment", "neither matrix may vanish", "a constant kernel or target")
+        )
+    return float((K * L).sum() / size)
+
+
+def _target(y: Any, n: int) -> Array:
+    values = np.asarray(y)
+    if values.ndim == 2 and values.shape == (n, n):
+        return checks.square_matrix("alignment", values, "y").astype(np.float64)
+    if values.shape != (n,):
+        must = f"y must be {n} labels or numbers, or an {n} x {n} matrix"
+        raise InputError(sentence("alignment", must, f"shape {values.shape}"))
+    if values.dtype.kind in "fc":
+        values = checks.vector("alignment", "y", values, n)
+    classes, codes = np.unique(values, return_inverse=True)
+    if len(classes) == 2:
+        signs = 2.0 * codes - 1.0
+        return np.outer(signs, signs)
+    if values.dtype.kind == "f" and not np.all(values == np.round(values)):
+        return np.outer(values, values)
+    return np.asarray(codes[:, None] == codes[None, :], dtype=np.float64)

@@ -3,9 +3,7 @@
 from .base import Certificate, KernelEstimator
 from .discriminant import DiscriminantCertificate, KernelFisherDiscriminant
 from .kmeans import KernelKMeans, KMeansCertificate
-from .machine import MachineCertificate
-from .machine_classifier import KernelMachineClassifier
-from .machine_regressor import KernelMachineRegressor
+from .machine import KernelMachineClassifier, KernelMachineRegressor, MachineCertificate
 from .neighbors import KernelNeighborsClassifier, KernelNeighborsRegressor
 from .pca import KernelPCA, PcaCertificate
 from .perceptron import KernelPerceptron, PerceptronCertificate
@@ -14,11 +12,8 @@ from .ridge.classifier import KernelRidgeClassifier
 from .ridge.regressor import KernelRidge, RidgeCertificate
 from .ridge.search import KernelRidgeClassifierCV, KernelRidgeCV
 from .svm.base import SvmCertificate
-from .svm.classifier import SVC
-from .svm.nu_classifier import NuSVC
-from .svm.nu_regressor import NuSVR
-from .svm.one_class import OneClassSVM
-from .svm.regressor import SVR
+from .svm.classifier import SVC, NuSVC
+from .svm.regressor import SVR, NuSVR, OneClassSVM
 from .svm.risk import enclosing_radius, vc_bound
 
 __all__ = [
