@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields, is_dataclass
-from dataclasses import replace as replace_fields
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import checks
-from ..checks import Array, InputError, KernelError, sentence
+from ..checks import Array, KernelError, sentence
 from ..inputs import ANY, DOMAINS, Input, Matrix, RowBlocks, as_input
+from .expression import Expression
+from .operators import Combinable
+from .operators import registry as registry
 from .pairs import Diagonal, Pairs, broadcast, evaluate_definition, matched_values
 from .parameters import data_bandwidth
-
-registry: dict[str, type[Kernel]] = {}
 
 _fast_path: Callable[..., Array] | None = None
 
@@ -47,7 +47,7 @@ class Basis:
         return self.ids is not None or any(part.is_sparse for part in self.parts)
 
 
-class Kernel:
+class Kernel(Expression, Combinable):
     """A positive definite similarity k(x, y), as a value.
 
     A new kernel is a frozen dataclass that says what it takes (`domain`) and defines one of
@@ -58,7 +58,6 @@ class Kernel:
     domain: frozenset[str] = ANY
     nonnegative: ClassVar[bool] = False
     in_core: ClassVar[bool] = False  # whether all it makes of objects is computed natively
-    precedence: ClassVar[int] = 4  # of its text: 1 sum, 2 product, 3 power, 4 call
     __array_ufunc__ = None  # so that NumPy numbers leave `2.0 * kernel` to the kernel
 
     def __init_subclass__(cls, *, abstract: bool = False, **options: Any) -> None:
@@ -165,22 +164,6 @@ class Kernel:
 
     # --- structure --------------------------------------------------------------------------
 
-    @property
-    def name(self) -> str:
-        return type(self).__name__
-
-    def children(self) -> tuple[Kernel, ...]:
-        """Return the kernels this one is made of."""
-        return ()
-
-    def with_children(self, children: tuple[Kernel, ...]) -> Kernel:
-        """Return the same expression of other kernels."""
-        return self
-
-    def child_input(self, points: Input) -> Input:
-        """Return the points as the children see them."""
-        return points
-
     def admit(self, X: Any) -> Input:
         """Return X as the input this kernel takes, or say what must hold."""
         points = as_input(X, self.domain, self.name)
@@ -212,31 +195,7 @@ class Kernel:
         """Return whether the class gives a method of its own."""
         return getattr(type(self), method) is not getattr(Kernel, method)
 
-    # --- parameters -------------------------------------------------------------------------
-
-    def unresolved(self) -> list[str]:
-        """Return the parameters that still wait for data, such as gamma="scale"."""
-        if self.children():
-            return [name for child in self.children() for name in child.unresolved()]
-        return [f"{self.name}.{name}" for name in self._waiting()]
-
-    def _waiting(self) -> list[str]:
-        words = ("scale", "auto")
-        return [name for name, value in self.get_params().items() if value in words]
-
-    def require_resolved(self) -> Self:
-        """Return itself, or refuse while a parameter waits for data."""
-        waiting = self.unresolved()
-        if waiting:
-            raise KernelError(
-                sentence(
-                    self.name,
-                    "every parameter must be a number before the kernel is evaluated",
-                    f"{', '.join(waiting)} still to be taken from data",
-                    "Call kernel.resolve(X) with the training data first.",
-                )
-            )
-        return self
+    # --- parameters taken from data ---------------------------------------------------------
 
     def resolve(self, X: Any, sample_weight: Any = None) -> Kernel:
         """Return the kernel with parameters such as gamma="scale" taken from the data."""
@@ -258,136 +217,3 @@ class Kernel:
     def from_data(self, name: str, points: Input, weight: Array | None) -> float:
         """Return the value of a parameter given as "scale" or "auto"."""
         return data_bandwidth(getattr(self, name), points, weight)
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return parameters by name; those of terms as k1__name (scikit-learn's convention)."""
-        if not is_dataclass(self):
-            must, hint = "a kernel must be a frozen dataclass", "Write @dataclass(frozen=True)."
-            raise KernelError(sentence(self.name, must, "a plain class", hint))
-        return {f.name: getattr(self, f.name) for f in fields(self)}
-
-    def replace(self, **changes: Any) -> Kernel:
-        """Return a new kernel with other parameters; nested names as in `get_params`."""
-        known = self.get_params()
-        for key in changes:
-            if key not in known:
-                names = ", ".join(sorted(known)) or "none"
-                raise InputError(
-                    sentence(
-                        self.name,
-                        f"its parameters are {names}",
-                        repr(key),
-                        checks.nearest(key, known),
-                    )
-                )
-        return replace_fields(self, **changes)  # type: ignore[type-var]
-
-    def __sklearn_clone__(self) -> Self:
-        return self
-
-    def _set(self, **values: Any) -> None:
-        """Store checked fields while the value is being made."""
-        for key, value in values.items():
-            object.__setattr__(self, key, value)
-
-    # --- text -------------------------------------------------------------------------------
-
-    def __repr__(self) -> str:
-        parts = []
-        for f in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, f.name)
-            if f.default is MISSING:
-                parts.append(repr(value))
-            elif value != f.default:
-                parts.append(f"{f.name}={value!r}")
-        return f"{self.name}({', '.join(parts)})"
-
-    def text(self, least: int) -> str:
-        """Return the expression, in brackets where its operator binds weaker than `least`."""
-        return repr(self) if self.precedence >= least else f"({self!r})"
-
-    def spec(self) -> dict[str, Any]:
-        """Return the expression as plain JSON data; `mercer.kernels.from_spec` reads it."""
-        data: dict[str, Any] = {"kernel": self.name}
-        for f in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, f.name)
-            if isinstance(value, Kernel):
-                value = value.spec()
-            data[f.name] = list(value) if isinstance(value, tuple) else value
-        return data
-
-    # --- algebra: what it makes is in algebra.py, reached by name because it lies above ------
-
-    def __add__(self, other: Any) -> Kernel:
-        return combine("Sum", self, other)
-
-    def __radd__(self, other: Any) -> Kernel:
-        if type(other) is int and other == 0:  # where Python's sum() starts
-            return self
-        return combine("Sum", other, self)
-
-    def __mul__(self, other: Any) -> Kernel:
-        return combine("Product", self, other)
-
-    def __rmul__(self, other: Any) -> Kernel:
-        return combine("Product", other, self)
-
-    def __truediv__(self, other: Any) -> Kernel:
-        return combine("Product", self, 1.0 / checks.number(self.name, "divisor", other, above=0))
-
-    def __pow__(self, exponent: Any) -> Kernel:
-        return combine("Power", self, exponent)
-
-    def __neg__(self) -> Kernel:
-        raise KernelError(
-            sentence(
-                self.name,
-                "a kernel has no negative (-K has negative eigenvalues, so it is not Mercer)",
-                f"-({self!r})",
-            )
-        )
-
-    def __sub__(self, other: Any) -> Kernel:
-        raise KernelError(
-            sentence(
-                self.name,
-                "kernels can be added, not subtracted (a difference need not be Mercer)",
-                f"{self!r} - {other!r}",
-                "check_kernel(K) tells whether one particular matrix is.",
-            )
-        )
-
-    def __rsub__(self, other: Any) -> Kernel:
-        raise KernelError(
-            sentence(
-                self.name,
-                "kernels can be added, not subtracted (a difference need not be Mercer)",
-                f"{other!r} - {self!r}",
-            )
-        )
-
-    def exp(self) -> Kernel:
-        """Return exp(k)."""
-        return combine("Exp", self)
-
-    def normalized(self) -> Kernel:
-        """Return k(x, y) / sqrt(k(x, x) k(y, y)), the cosine in feature space; 0/0 = 0."""
-        return combine("Normalized", self)
-
-    def on(self, columns: Any) -> Kernel:
-        """Return the kernel on chosen columns: one gives its values, a list gives a matrix."""
-        return combine("On", self, columns)
-
-    def of(self, phi: Any) -> Kernel:
-        """Return k(phi(x), phi(y)) for a function of X or a fitted transformer."""
-        return combine("Of", self, phi)
-
-    def rescaled(self, f: Callable[[Any], Any]) -> Kernel:
-        """Return f(x) k(x, y) f(y); f takes X and returns one number a point."""
-        return combine("Rescaled", self, f)
-
-
-def combine(kind: str, *arguments: Any) -> Kernel:
-    """Return a compound kernel of the named class, simplified."""
-    made: Kernel = registry[kind].combine(*arguments)  # type: ignore[attr-defined]
-    return made

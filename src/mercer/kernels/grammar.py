@@ -19,7 +19,8 @@ from typing import Any
 from .. import checks
 from ..checks import KernelError, ParseError, sentence
 from .algebra import Around, _Terms
-from .base import Kernel, combine, registry
+from .base import Kernel
+from .operators import combine, registry
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from mercer import SVC
 from mercer.checks import InputError, InputTypeError
 from mercer.kernels import Mismatch, Spectrum, parse
-from mercer.kernels.objects.strings import (
+from mercer.kernels.objects.mismatches import (
     _gap_weights,
     _Gapped,
     _Neighbours,
@@ -244,7 +244,7 @@ def test_neighbours_are_the_same_some_substrings_at_a_time(monkeypatch):
     assert kernel.has_map()
     whole, features = kernel(texts), kernel.features(texts)
     for at_once in (1, 30):
-        monkeypatch.setattr("mercer.kernels.objects.strings._AT_ONCE", at_once)
+        monkeypatch.setattr("mercer.kernels.objects.mismatches._AT_ONCE", at_once)
         assert_array_equal(kernel(texts), whole)
         assert (kernel.features(texts) != features).nnz == 0
     assert_array_equal(kernel(["", "A"]), np.zeros((2, 2)))
