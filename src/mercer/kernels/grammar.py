@@ -18,7 +18,8 @@ from typing import Any
 
 from .. import checks
 from ..checks import KernelError, ParseError, sentence
-from .algebra import Around, _Terms
+from .algebra import _Terms
+from .around import Around
 from .base import Kernel
 from .operators import combine, registry
 
