@@ -244,7 +244,7 @@ def test_a_long_pair_can_be_stopped(kernel):
     points = [Graph(n, edges, node_attributes=rows)] * 2
     within = kernel._compared() if isinstance(kernel, ShortestPath) else kernel
     graphs = within.encode(points)
-    programme = within.job(graphs, graphs)
+    program = within.job(graphs, graphs)
     both = np.arange(2)
-    assert not programme.store(both, both, False, 0, 2, np.empty((2, 2)), lambda: True)
-    assert not programme.matched(both, both, np.empty(2), lambda: True)
+    assert not program.store(both, both, False, 0, 2, np.empty((2, 2)), lambda: True)
+    assert not program.matched(both, both, np.empty(2), lambda: True)

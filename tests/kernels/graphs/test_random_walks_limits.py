@@ -285,7 +285,7 @@ def test_the_core_refuses_what_is_not_known_of_graphs():
         fresh.mark_uniform(np.empty(1, dtype=bool))
 
 
-def test_a_programme_keeps_its_graphs():
+def test_a_program_keeps_its_graphs():
     made = [RandomWalk(0.1).encode([path(2)]) for _ in range(2)]
     job = RandomWalk(0.1).job(*made)
     del made

@@ -1,4 +1,4 @@
-"""Blocks of K for objects: counts that meet, and programmes that take pair by pair."""
+"""Blocks of K for objects: counts that meet, and programs that take pair by pair."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _counts(kernel: CountKernel, view: View) -> Any:
 
 
 def _pairs(kernel: PairKernel, left: View, right: View, monitor: Monitor) -> Array:
-    """Return k of all pairs by the kernel's programme, telling how far it has come."""
+    """Return k of all pairs by the kernel's program, telling how far it has come."""
     encoded = [kernel.encoded(view.side.points) for view in (left, right)]
     job = kernel.job(*encoded)
     rows, columns = (view.cut(np.arange(len(view.side.points))) for view in (left, right))

@@ -20,12 +20,31 @@ from .nodes import refuse_attributes
 
 @dataclass(frozen=True, repr=False)
 class Graphlet(CountKernel):
-    """k(G, H) = sum_t n_t(G) n_t(H) over connected graphs t of `size` nodes, 3, 4 or 5.
+    """The graphlet kernel, which counts small connected subgraphs.
 
-    n_t(G) counts the sets of nodes of G whose induced subgraph is isomorphic to t: exact, by going
-    through all connected ones. Labels, weights and self-loops do not matter; attributes of nodes
-    are refused. Shervashidze, Vishwanathan, Petri, Mehlhorn, Borgwardt, "Efficient graphlet kernels
-    for large graph comparison" (2009).
+    k(G, H) = sum_t n_t(G) n_t(H) over connected graphs t of `size` nodes, where n_t(G) is the
+    number of sets of nodes of G whose induced subgraph is isomorphic to t [1]_. The count is exact:
+    all connected sets are visited. Labels, weights and self-loops do not matter; attributes of
+    nodes are refused.
+
+    Parameters
+    ----------
+    size : int, default=3
+        Number of nodes of the subgraphs: 3, 4 or 5.
+
+    References
+    ----------
+    .. [1] N. Shervashidze, S. V. N. Vishwanathan, T. H. Petri, K. Mehlhorn, K. M. Borgwardt,
+       "Efficient graphlet kernels for large graph comparison", AISTATS, 2009.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Graph, Graphlet
+    >>> triangle = Graph(3, [(0, 1), (1, 2), (0, 2)])
+    >>> star = Graph(4, [(0, 1), (0, 2), (0, 3)])
+    >>> Graphlet(3)([triangle, star])
+    array([[1., 0.],
+           [0., 9.]])
     """
 
     domain = GRAPHS

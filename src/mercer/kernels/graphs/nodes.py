@@ -137,7 +137,7 @@ def nonnegative(who: str, values: Array) -> Array:
 
 @dataclass(frozen=True)
 class NodeGraphs:
-    """Graphs as a native programme takes them, with the attributes of their nodes."""
+    """Graphs as a native program takes them, with the attributes of their nodes."""
 
     graphs: Any  # native
     rows: Matrix  # one a node
@@ -155,7 +155,7 @@ class NodeGraphs:
 
 
 @dataclass(frozen=True)
-class NodeProgramme:
+class NodeProgram:
     """k of pairs of graphs: values of the node kernel in blocks, then the native job of each pair.
 
     change: what is done to a block of values first, such as a check.

@@ -28,13 +28,35 @@ _AT_ONCE = 1 << 25  # neighbours of substrings listed together
 
 @dataclass(frozen=True, repr=False)
 class Mismatch(Kernel):
-    """k(s, t) = sum_v n_v(s) n_v(t) over all v of k tokens, n_v(s) = how many substrings of s of
-    length k differ from v at m places at most.
+    """The mismatch kernel, which counts substrings of k tokens up to m differences.
 
-    alphabet: the tokens there are, a string or a tuple; how many matters, and no other token may
-    occur. With many of them, pairs of substrings are counted by the places where they agree, which
-    takes the same work for any alphabet. Leslie, Eskin, Cohen, Weston, Noble, "Mismatch
-    string kernels" (2004); Kuksa, Huang, Pavlovic, "Scalable algorithms for string kernels" (2008).
+    k(s, t) = sum_v n_v(s) n_v(t) over all words v of k tokens of the alphabet, where n_v(s) is how
+    many substrings of s of length k differ from v at m places at most [1]_. With a large alphabet,
+    pairs of substrings are counted by the places where they agree, which takes the same work for
+    every alphabet; there is no explicit feature map then.
+
+    Parameters
+    ----------
+    k : int
+        Length of the substrings, from 1 to 64.
+    m : int
+        Number of places that may differ, from 0 to k.
+    alphabet : str or tuple
+        All tokens that may occur; other tokens are refused. The kernel depends on how many there
+        are.
+
+    References
+    ----------
+    .. [1] C. Leslie, E. Eskin, A. Cohen, J. Weston, W. S. Noble, "Mismatch string kernels for
+       discriminative protein classification", Bioinformatics, 2004.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Mismatch
+    >>> Mismatch(3, 1, alphabet="ACGT")(["ACG", "ACT", "TTT"])
+    array([[10.,  4.,  0.],
+           [ 4., 10.,  2.],
+           [ 0.,  2., 10.]])
     """
 
     domain = SEQUENCES

@@ -23,10 +23,34 @@ _STEP = 0x9E3779B97F4A7C15
 
 @dataclass(frozen=True, repr=False)
 class Spectrum(CountKernel):
-    """k(s, t) = sum_u n_u(s) n_u(t) over all n-grams u, n_u(s) = how often u occurs in s.
+    """The spectrum kernel, which counts common substrings of n tokens.
 
-    blended=True sums over all lengths 1..n. A sequence may be a string (by code point), bytes, or
-    a list or tuple of tokens. Leslie, Eskin, Noble, "The spectrum kernel" (2002).
+    k(s, t) = sum_u n_u(s) n_u(t) over all n-grams u, where n_u(s) is how often u occurs in s [1]_.
+    A sequence may be a string, whose tokens are its characters, bytes, or a list or tuple of
+    tokens.
+
+    Parameters
+    ----------
+    n : int
+        Length of the substrings, at least 1.
+    blended : bool, default=False
+        Whether to count the substrings of all lengths from 1 to n.
+
+    References
+    ----------
+    .. [1] C. Leslie, E. Eskin, W. S. Noble, "The spectrum kernel: a string kernel for SVM protein
+       classification", 2002.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Spectrum
+    >>> Spectrum(2)(["abab", "abc", "xyz"])
+    array([[5., 2., 0.],
+           [2., 2., 0.],
+           [0., 0., 2.]])
+    >>> Spectrum(2, blended=True)([["to", "be"], ["to", "do"]])
+    array([[3., 1.],
+           [1., 3.]])
     """
 
     domain = SEQUENCES
