@@ -11,15 +11,12 @@ from .. import _native
 from ..checks import Array, KernelError
 from ..inputs import GRAM
 from ..kernels.base import Kernel
-from ..kernels.pairs import ABSOLUTE, CHI2, DOT, MINIMUM, ROOT_RATIO, SQUARED, UNEQUAL, as_matrix
+from ..kernels.pairs import DOT, SQUARED, STATISTICS, UNEQUAL, as_matrix
 from ..monitor import Monitor
 from .blocks import numpy as blocks
 from .finite import is_finite, refuse
 from .sides import Side, View
 from .trace.lower import Program, follow, lower, packed_columns
-
-# The order of the enumeration in cpp/engine/tile.hpp.
-STATISTICS = (DOT, SQUARED, ABSOLUTE, MINIMUM, ROOT_RATIO, CHI2, UNEQUAL)
 
 
 def program_of(kernels: tuple[Kernel, ...], left: View) -> Program | None:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import checks
 from ..checks import Array, KernelError, sentence
-from ..inputs import ANY, DOMAINS, Input, Matrix, RowBlocks, as_input
+from ..inputs import DOMAINS, Input, Matrix, RowBlocks, as_input
+from .basis import Basis as Basis
+from .definition import evaluate_definition
 from .expression import Expression
 from .operators import Combinable
 from .operators import registry as registry
-from .pairs import Diagonal, Pairs, broadcast, evaluate_definition, matched_values
-from .parameters import data_bandwidth
+from .pairs import Diagonal, Pairs, broadcast, matched_values
 
 _fast_path: Callable[..., Array] | None = None
 
@@ -30,33 +30,36 @@ def register_fast_path(evaluate: Callable[..., Array]) -> None:
     _fast_path = evaluate
 
 
-@dataclass(frozen=True)
-class Basis:
-    """What an exact feature map needs to know before it meets new points.
-
-    width: number of features. ids: what each counts, for maps of objects, ascending.
-    parts: bases of sub-kernels.
-    """
-
-    width: int
-    ids: Array | None = None
-    parts: tuple[Basis, ...] = ()
-
-    @property
-    def is_sparse(self) -> bool:
-        return self.ids is not None or any(part.is_sparse for part in self.parts)
-
-
 class Kernel(Expression, Combinable):
-    """A positive definite similarity k(x, y), as a value.
+    """A positive definite similarity k(x, y), as a frozen value.
 
-    A new kernel is a frozen dataclass that says what it takes (`domain`) and defines one of
-    `profile(pairs)` (rows of numbers, fast everywhere), `formula(X, Y)` (any array code) or
-    `pair(x, y)` (two objects). Everything else follows.
+    k(x, y) = phi(x).phi(y) for some map phi into a space with a dot product [1]_. A kernel holds
+    its parameters and nothing else. Kernels are added, multiplied, raised to whole powers, and
+    printed as text that `mercer.parse` reads.
+
+    A new kernel is a frozen dataclass. It says what it takes (`domain`) and defines one of
+    `profile(pairs)`, for rows of numbers, fast everywhere; `formula(X, Y)`, any array code; or
+    `pair(x, y)`, for two objects. Everything else follows.
+
+    References
+    ----------
+    .. [1] B. Schölkopf, A. J. Smola, "Learning with Kernels", 2002.
+
+    Examples
+    --------
+    >>>     >>> from mercer.kernels import ROWS, SQUARED, Kernel
+    >>> @dataclass(frozen=True, repr=False)
+    ... class InverseMultiquadric(Kernel):
+    ...     domain = ROWS
+    ...     c: float = 1.0
+    ...
+    ...     def profile(self, pairs):
+    ...         return (pairs.sum(SQUARED) + self.c**2) ** -0.5
+    >>> InverseMultiquadric(c=2.0)([[0.0], [1.0]]).round(3)
+    array([[0.5  , 0.447],
+           [0.447, 0.5  ]])
     """
 
-    domain: frozenset[str] = ANY
-    nonnegative: ClassVar[bool] = False
     in_core: ClassVar[bool] = False  # whether all it makes of objects is computed natively
     __array_ufunc__ = None  # so that NumPy numbers leave `2.0 * kernel` to the kernel
 
@@ -82,23 +85,105 @@ class Kernel(Expression, Combinable):
     # --- what it computes -------------------------------------------------------------------
 
     def profile(self, pairs: Pairs) -> Any:
-        """Return k for all pairs: statistics of `pairs`, then element-wise NumPy arithmetic."""
+        """Return k for all pairs: statistics of `pairs`, then element-wise NumPy arithmetic.
+
+        Parameters
+        ----------
+        pairs : Pairs
+            All pairs of two collections of points.
+
+        Returns
+        -------
+        array-like
+            One value per pair.
+        """
         return pairs.pairwise(self)
 
     def formula(self, X: Any, Y: Any = None) -> Array:
-        """Return K(X, Y) by the definition: plain NumPy or Python, float64, slow and obvious."""
+        """Return K(X, Y) by the definition: plain NumPy or Python, in float64, slow and obvious.
+
+        Parameters
+        ----------
+        X : array-like, sequence or data frame of n points
+            The points of the rows.
+        Y : array-like, sequence or data frame of m points, default=None
+            The points of the columns; None means X.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            One value per pair.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Laplacian
+        >>> Laplacian(gamma=1.0).formula([[0.0], [2.0]]).round(3)
+        array([[1.   , 0.135],
+               [0.135, 1.   ]])
+        """
         return evaluate_definition(self.require_resolved(), X, Y)
 
     def pair(self, x: Any, y: Any) -> float:
-        """Return k(x, y) of two points."""
+        """Return k(x, y) of two points.
+
+        Parameters
+        ----------
+        x : object
+            One point: a row of numbers, a string, a graph, ….
+        y : object
+            Another point.
+
+        Returns
+        -------
+        float
+            The value of the kernel.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Spectrum
+        >>> Spectrum(1).pair("abc", "abd")
+        2.0
+        """
         return float(evaluate_definition(self.require_resolved(), [x], [y])[0, 0])
 
     def matched(self, left: Input, right: Input) -> Array:
-        """Return k(x_i, y_i) of points that are matched one by one, from `pair` or `formula`."""
+        """Return k(x_i, y_i) of points that are matched one by one, from `pair` or `formula`.
+
+        Parameters
+        ----------
+        left : Input
+            The points x_i.
+        right : Input
+            The points y_i, as many.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            One value per matched pair.
+        """
         return matched_values(self, left, right)
 
     def __call__(self, X: Any, Y: Any = None) -> Array:
-        """Return the Gram block K(X, Y), or K(X, X), by the fastest path there is."""
+        """Return the Gram block K(X, Y), or K(X, X), by the fastest method there is.
+
+        Parameters
+        ----------
+        X : array-like, sequence or data frame of n points
+            The points of the rows.
+        Y : array-like, sequence or data frame of m points, default=None
+            The points of the columns; None means X.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            One value per pair, in float32 if both are float32.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Linear
+        >>> Linear()([[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]])
+        array([[11., 17.]])
+        """
         return self._evaluate(X, Y)
 
     def _evaluate(self, X: Any, Y: Any, dtype: Any = None) -> Array:
@@ -108,7 +193,24 @@ class Kernel(Expression, Combinable):
         return _fast_path(self.require_resolved(), X, Y, dtype)
 
     def diag(self, X: Any) -> Array:
-        """Return k(x, x) for every x in X."""
+        """Return k(x, x) for every x in X, without the rest of the matrix.
+
+        Parameters
+        ----------
+        X : array-like, sequence or data frame of n points
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            One value per point.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Linear
+        >>> Linear().diag([[1.0, 2.0], [3.0, 4.0]])
+        array([ 5., 25.])
+        """
         points = self.admit(X)
         if isinstance(points, RowBlocks):
             return np.concatenate([self.diag(block) for block in points.blocks()])
@@ -117,7 +219,30 @@ class Kernel(Expression, Combinable):
         return broadcast(values, (len(points),))
 
     def distance(self, X: Any, Y: Any = None, *, squared: bool = False) -> Array:
-        """Return ||phi(x) - phi(y)|| = sqrt(k(x,x) - 2 k(x,y) + k(y,y)), or its square."""
+        """Return distances in feature space.
+
+        ||phi(x) - phi(y)|| = sqrt(k(x, x) - 2 k(x, y) + k(y, y)).
+
+        Parameters
+        ----------
+        X : array-like, sequence or data frame of n points
+            The points of the rows.
+        Y : array-like, sequence or data frame of m points, default=None
+            The points of the columns; None means X.
+        squared : bool, default=False
+            Whether to return squared distances.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            One distance per pair.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Linear
+        >>> Linear().distance([[0.0, 0.0]], [[3.0, 4.0]])
+        array([[5.]])
+        """
         right = self.diag(X if Y is None else Y)
         left = right if Y is None else self.diag(X)
         # In double precision: the difference of nearly equal numbers needs all digits.
@@ -130,24 +255,83 @@ class Kernel(Expression, Combinable):
     # --- explicit features ------------------------------------------------------------------
 
     def basis(self, X: Any) -> Basis | None:
-        """Return what `features` needs to agree between X and new points; None: no finite map."""
+        """Return what `features` needs so that columns agree between X and new points.
+
+        Parameters
+        ----------
+        X : array-like, sequence or data frame of n points
+            The training points.
+
+        Returns
+        -------
+        Basis or None
+            The columns of the feature map; None if there is no finite map.
+        """
         return self.require_resolved()._basis(as_input(X, self.domain, self.name))
 
     def _basis(self, points: Input) -> Basis | None:
         return None
 
     def has_map(self) -> bool:
-        """Return whether a finite feature map is known."""
+        """Return whether a finite feature map is known.
+
+        Returns
+        -------
+        bool
+            True if `features` works.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Gaussian, Polynomial
+        >>> Polynomial(2).has_map(), Gaussian(1.0).has_map()
+        (True, False)
+        """
         return self.defines("_basis")
 
     def expand(self, points: Input, basis: Basis) -> Any:
-        """Return phi(x) of every point as rows, dense or CSR."""
+        """Return phi(x) of every point as rows.
+
+        Parameters
+        ----------
+        points : Input
+            The points.
+        basis : Basis
+            The columns, from `basis`.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n, basis.width)
+            One row per point.
+        """
         raise KernelError(sentence(self.name, "it must have a finite feature map", "none"))
 
     def features(self, X: Any, basis: Basis | None = None) -> Any:
-        """Return phi(X) with phi(x).phi(y) = k(x, y) exactly, where a finite map exists.
+        """Return phi(X), the exact feature map, where a finite one exists.
 
-        To map new points into the same columns, hand in `basis=kernel.basis(X_train)`.
+        phi(x).phi(y) = k(x, y).
+
+        Parameters
+        ----------
+        X : array-like, sequence or data frame of n points
+            The points.
+        basis : Basis, default=None
+            The columns. For new points hand in `basis=kernel.basis(X_train)`; None takes those of
+            X.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n, basis.width)
+            One row per point.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Spectrum
+        >>> k, train = Spectrum(2), ["abab", "abc"]
+        >>> k.features(train).toarray()
+        array([[2., 1., 0.],
+               [1., 0., 1.]])
+        >>> k.features(["bcd"], k.basis(train)).toarray()
+        array([[0., 0., 1.]])
         """
         points = self.require_resolved().admit(X)
         basis = self.basis(points) if basis is None else basis
@@ -165,7 +349,18 @@ class Kernel(Expression, Combinable):
     # --- structure --------------------------------------------------------------------------
 
     def admit(self, X: Any) -> Input:
-        """Return X as the input this kernel takes, or say what must hold."""
+        """Return X as the input this kernel takes, or say what must hold.
+
+        Parameters
+        ----------
+        X : array-like, sequence or data frame of n points
+            The points as a user has them.
+
+        Returns
+        -------
+        Input
+            The points, checked.
+        """
         points = as_input(X, self.domain, self.name)
         if not self.needs_nonnegative():
             return points
@@ -176,44 +371,17 @@ class Kernel(Expression, Combinable):
                 checks.nonnegative(node.name, seen.values, seen.names)
         return points
 
-    def needs_nonnegative(self) -> bool:
-        """Return whether any part of the expression refuses negative entries."""
-        return self.nonnegative or any(child.needs_nonnegative() for child in self.children())
-
-    def is_from_outside(self) -> bool:
-        """Return whether a function or a matrix of the user's is part of it: nothing is known of
-        those, not even that they are symmetric."""
-        return any(child.is_from_outside() for child in self.children())
-
-    def walk(self, points: Input) -> list[tuple[Kernel, Input]]:
-        """Return every node of the expression with the points it sees."""
-        inner = self.child_input(points) if self.children() else points
-        below = [item for child in self.children() for item in child.walk(inner)]
-        return [(self, points), *below]
-
     def defines(self, method: str) -> bool:
-        """Return whether the class gives a method of its own."""
+        """Return whether the class has a method of its own, not the one it inherits from `Kernel`.
+
+        Parameters
+        ----------
+        method : str
+            Name of the method.
+
+        Returns
+        -------
+        bool
+            True if it is overridden.
+        """
         return getattr(type(self), method) is not getattr(Kernel, method)
-
-    # --- parameters taken from data ---------------------------------------------------------
-
-    def resolve(self, X: Any, sample_weight: Any = None) -> Kernel:
-        """Return the kernel with parameters such as gamma="scale" taken from the data."""
-        if not self.unresolved():
-            return self
-        points = as_input(X, self.domain, self.name)
-        weight = checks.sample_weight(self.name, sample_weight, len(points))
-        return self._resolve(points, weight)
-
-    def _resolve(self, points: Input, weight: Array | None) -> Kernel:
-        if not self.unresolved():
-            return self
-        if not self.children():
-            found = {name: self.from_data(name, points, weight) for name in self._waiting()}
-            return self.replace(**found)
-        inner = self.child_input(points)
-        return self.with_children(tuple(child._resolve(inner, weight) for child in self.children()))
-
-    def from_data(self, name: str, points: Input, weight: Array | None) -> float:
-        """Return the value of a parameter given as "scale" or "auto"."""
-        return data_bandwidth(getattr(self, name), points, weight)

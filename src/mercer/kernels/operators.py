@@ -77,21 +77,109 @@ class Combinable:
         )
 
     def exp(self) -> Kernel:
-        """Return exp(k)."""
+        """Return the exponential of the kernel.
+
+        k'(x, y) = exp(k(x, y)).
+
+        Returns
+        -------
+        Exp
+            The new kernel.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Linear
+        >>> Linear().exp()([[1.0]]).round(3)
+        array([[2.718]])
+        """
         return combine("Exp", self)
 
     def normalized(self) -> Kernel:
-        """Return k(x, y) / sqrt(k(x, x) k(y, y)), the cosine in feature space; 0/0 = 0."""
+        """Return the cosine in feature space.
+
+        k'(x, y) = k(x, y) / sqrt(k(x, x) k(y, y)), with 0 / 0 = 0.
+
+        Returns
+        -------
+        Kernel
+            The new kernel, with k'(x, x) = 1 or 0.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Spectrum
+        >>> Spectrum(1).normalized()(["ab", "abc"]).round(3)
+        array([[1.   , 0.816],
+               [0.816, 1.   ]])
+        """
         return combine("Normalized", self)
 
     def on(self, columns: Columns | Sequence[str | int]) -> Kernel:
-        """Return the kernel on chosen columns: one gives its values, a list gives a matrix."""
+        """Return the kernel on chosen columns of a matrix or a data frame.
+
+        Parameters
+        ----------
+        columns : str, int or sequence of them
+            Names or positions. One column gives its values, a list gives a matrix.
+
+        Returns
+        -------
+        On
+            The new kernel.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Linear
+        >>> Linear().on([1])([[5.0, 1.0], [5.0, 2.0]])
+        array([[1., 2.],
+               [2., 4.]])
+        """
         return combine("On", self, columns)
 
     def of(self, phi: Any) -> Kernel:
-        """Return k(phi(x), phi(y)) for a function of X or a fitted transformer."""
+        """Return the kernel of transformed points.
+
+        k'(x, y) = k(phi(x), phi(y)).
+
+        Parameters
+        ----------
+        phi : callable or fitted transformer
+            Takes all points at once and returns as many; of a transformer, `transform` is called.
+
+        Returns
+        -------
+        Of
+            The new kernel.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer.kernels import Linear
+        >>> Linear().of(np.log2)([[2.0], [8.0]])
+        array([[1., 3.],
+               [3., 9.]])
+        """
         return combine("Of", self, phi)
 
     def rescaled(self, f: Callable[[Any], Any]) -> Kernel:
-        """Return f(x) k(x, y) f(y); f takes X and returns one number a point."""
+        """Return the kernel times a function of each of its two points.
+
+        k'(x, y) = f(x) k(x, y) f(y).
+
+        Parameters
+        ----------
+        f : callable
+            Takes all points at once and returns one number per point.
+
+        Returns
+        -------
+        Rescaled
+            The new kernel.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Linear
+        >>> Linear().rescaled(lambda X: X[:, 0])([[1.0], [2.0]])
+        array([[ 1.,  4.],
+               [ 4., 16.]])
+        """
         return combine("Rescaled", self, f)
