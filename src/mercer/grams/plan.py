@@ -30,9 +30,19 @@ OBJECT_COPIES = 4
 class Plan:
     """How a Gram matrix will be computed.
 
-    kind: "stored", "half stored", "on the fly", "low rank", "sparse features", "precomputed" or
-    "row blocks".
-    bytes: what will be allocated beyond the inputs. limit: what may be.
+    Parameters
+    ----------
+    kind : str
+        "stored", "half stored", "on the fly", "low rank", "sparse features", "precomputed" or "row
+        blocks".
+    reason : str
+        Why this kind was chosen.
+    band_rows : int
+        Rows that are computed together.
+    bytes : int
+        Memory that will be allocated beyond the inputs.
+    limit : int
+        Memory that may be allocated.
     """
 
     kind: str
