@@ -47,7 +47,7 @@ class Kernel(Expression, Combinable):
 
     Examples
     --------
-    >>>     >>> from mercer.kernels import ROWS, SQUARED, Kernel
+    >>> from mercer.kernels import ROWS, SQUARED, Kernel
     >>> @dataclass(frozen=True, repr=False)
     ... class InverseMultiquadric(Kernel):
     ...     domain = ROWS
