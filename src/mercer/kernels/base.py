@@ -47,6 +47,7 @@ class Kernel(Expression, Combinable):
 
     Examples
     --------
+    >>> from dataclasses import dataclass
     >>> from mercer.kernels import ROWS, SQUARED, Kernel
     >>> @dataclass(frozen=True, repr=False)
     ... class InverseMultiquadric(Kernel):
