@@ -1,6 +1,6 @@
 """One object through every long computation: stop, time limit, progress, callbacks, checkpoints.
 
-Here is also how mercer speaks beside errors: records of `logger`, and warnings.
+Here is also what mercer says besides errors: records of `logger`, and warnings.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PACKAGE = __name__.partition(".")[0]
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the line outside mercer that led here, and leave a record.
 
-    The record is of level INFO: who reads the warning need not read it twice.
+    The record is of level INFO: whoever reads the warning need not read it twice.
     """
     logger.info("warning: %s", text)
     level, frame = 2, sys._getframe(1)

@@ -189,8 +189,8 @@ def check_text(kernel: Kernel, points: Input) -> None:
     """Check that parse(repr(k)) and from_spec(k.spec()) give k back, with an equal hash."""
     functions = functions_of(kernel)
     for expression in (kernel, 0.5 * kernel + 2, (kernel + 1) ** 2, kernel.normalized().exp()):
-        ways: list[tuple[Any, Any]] = [(parse, repr(expression)), (from_spec, expression.spec())]
-        for read, written in ways:
+        forms: list[tuple[Any, Any]] = [(parse, repr(expression)), (from_spec, expression.spec())]
+        for read, written in forms:
             try:
                 again = read(written, functions)
             except MercerError as error:

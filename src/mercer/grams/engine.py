@@ -29,7 +29,7 @@ def program_of(kernels: tuple[Kernel, ...], left: View) -> Program | None:
         sample = View(Side(left.side.points.take(slice(0, 2))))
         try:
             return lower(kernels, sample, _native.MAX_REGISTERS, _native.MAX_TERMS)
-        except KernelError:  # NumPy will meet it again, with all points to speak of
+        except KernelError:  # NumPy will raise it again, and can name all points
             return None
 
     found: Program | None = left.side.once(("program", kernels), make)
@@ -125,7 +125,7 @@ class NativeTile:
         return np.ascontiguousarray(block)
 
     def _run(self, monitor: Monitor, job: Callable[[Callable[[], bool]], bool]) -> None:
-        """Run a job, and refuse values that are not finite: it looks at each while in cache."""
+        """Run a job, and refuse values that are not finite: each is looked at while in cache."""
         run(monitor, job)
         if self.checked and not self.job.finite:
             self._refuse()
@@ -157,7 +157,7 @@ class NativeTile:
         return columns, keys
 
     def pack(self, narrow: bool, monitor: Monitor) -> Any:
-        """Return K of one collection, half of it kept; narrow: in 16 bits a number."""
+        """Return K of one collection, half of it kept; narrow: in 16 bits per number."""
         kind: Any = _native.Packed32 if self.dtype == np.float32 else _native.Packed64
         made: list[Any] = []
 

@@ -22,7 +22,7 @@ from .trace.lower import Program
 BAND = 64 * 10**6  # bytes of one band: large enough for BLAS, small enough for any machine
 HALF_MARGIN = 300  # points near the diagonal whose entries are kept twice
 COPIES = 10  # arrays of the size of a band that NumPy may keep alive while it is computed
-OBJECT_BAND = 10**9  # the same of objects, where each band starts anew what is not small
+OBJECT_BAND = 10**9  # the same for objects, where starting a band is expensive
 OBJECT_COPIES = 4
 
 

@@ -82,7 +82,7 @@ def _is_comparable(label: Any) -> bool:
     try:
         hash(label)
         return bool(label == label)
-    except TypeError:  # a tuple may hold a list, and pandas.NA equals it cannot say what
+    except TypeError:  # a tuple that holds a list; pandas.NA, which compares to NA
         return False
 
 

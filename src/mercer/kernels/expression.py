@@ -80,7 +80,7 @@ class Expression:
         return self.nonnegative or any(child.needs_nonnegative() for child in self.children())
 
     def is_from_outside(self) -> bool:
-        """Return whether a function or a matrix of the user's is part of the expression.
+        """Return whether a function or a matrix from the user is part of the expression.
 
         Nothing is known of those, not even that they are symmetric.
 

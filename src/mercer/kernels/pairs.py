@@ -254,7 +254,7 @@ def same_width(left: int, right: int) -> None:
 
 
 def column_weights(weights: tuple[float, ...] | None, width: int) -> Array:
-    """Return one weight a column; refuse a number that does not fit."""
+    """Return one weight per column; refuse a number of weights that does not fit."""
     if weights is None:
         return np.ones(width)
     if len(weights) != width:

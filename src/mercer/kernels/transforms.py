@@ -142,7 +142,7 @@ class Rescaled(Around):
             raise KernelError(
                 sentence(
                     "rescaled",
-                    f"f(X) must return one number a point, shape ({len(points)},)",
+                    f"f(X) must return one number per point, shape ({len(points)},)",
                     f"shape {found.shape}",
                     "f takes all points at once, not one by one.",
                 )

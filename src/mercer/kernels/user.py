@@ -1,4 +1,4 @@
-"""Kernels that come from outside: a matrix already computed, a function of the user's."""
+"""Kernels that come from outside: a matrix already computed, a function of the user."""
 
 from __future__ import annotations
 

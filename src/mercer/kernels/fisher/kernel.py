@@ -75,7 +75,7 @@ class Fisher(Kernel):
         source = _read(self.model, symbols)
         self._set(model=source.plain, symbols=symbols, improved=bool(self.improved))
         self._set(domain=source.domain, _source=source, _root=self._check_information(source))
-        # Kernels are keys of tables: a model of many numbers must not be gone through every time.
+        # Kernels are keys of dictionaries: hashing a large model every time would be slow.
         self._set(_hash=hash((self.model, self.information, self.improved, self.symbols)))
 
     def _check_information(self, source: Mixture | Chain) -> Array | None:
@@ -98,7 +98,7 @@ class Fisher(Kernel):
         return int(self.__dict__["_hash"])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Made anew elsewhere: the hash of a text is another one in another process.
+        # Built again elsewhere, because the hash of a text differs between processes.
         return Fisher, (self.model, self.information, self.improved, self.symbols)
 
     @property

@@ -202,7 +202,7 @@ def product_graph(x: Graph, y: Graph) -> Array:
 
 
 def _arcs(graph: Graph) -> Iterator[tuple[int, int, Any, float]]:
-    """Yield the edges, each both ways, with label and weight."""
+    """Yield the edges, each in both directions, with label and weight."""
     for u, near in enumerate(neighbours_of(graph)):
         for v, label, weight in near:
             yield u, v, label, weight
@@ -224,7 +224,7 @@ def _walks(steps: int, arrays: GraphArrays, weights: Array, at: Array) -> Array:
         total = np.square(found).sum(axis=1)
     if not np.isfinite(total).all():
         graph = int(np.flatnonzero(~np.isfinite(total))[0])
-        must = "the walks must not weigh more than a number can hold"
+        must = "the weights of walks must stay within the range of a double"
         got = f"more for {steps} steps in graph {graph}"
         raise KernelError(sentence("RandomWalk", must, got, "Lower decay or steps."))
     return found

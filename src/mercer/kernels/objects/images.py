@@ -212,7 +212,7 @@ class PyramidMatch(CountKernel):
         """Refuse vectors of different widths, and numbers whose bin no double can name."""
         for index, item in enumerate(items):
             if item.shape[1] != items[0].shape[1]:
-                must = f"every vector must have {items[0].shape[1]} numbers, as those of the first"
+                must = f"every vector must have {items[0].shape[1]} numbers, as in the first set"
                 got = f"{item.shape[1]} at index {index}"
                 raise InputError(sentence("PyramidMatch", must, got))
             most = float(np.abs(item, dtype=np.float64).max(initial=0.0))
@@ -225,7 +225,7 @@ class PyramidMatch(CountKernel):
 def _check_widths(x: Array, y: Array) -> None:
     if x.shape[1] != y.shape[1]:
         got = f"{x.shape[1]} and {y.shape[1]}"
-        must = "vectors of X and of Y must have as many numbers"
+        must = "vectors of X and of Y must have equally many numbers"
         raise InputError(sentence("PyramidMatch", must, got))
 
 
@@ -236,7 +236,7 @@ def _bin_ids(bins: Array, level: int) -> Array:
 
 
 def _table(lengths: Sequence[int], ids: Array, weight: Callable[[int], float]) -> Table:
-    """Return the counts of objects of so many parts; a part has a token a level."""
+    """Return the counts of objects with so many parts; each part has one token per level."""
     levels = ids.shape[1]
     ends = np.cumsum([0, *lengths]) * levels
     weights = np.array([weight(level) for level in range(levels)])

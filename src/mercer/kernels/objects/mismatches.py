@@ -73,7 +73,7 @@ class Mismatch(Kernel):
         neighbours, choices = self._widths()
         each = neighbours if self.has_map() else choices
         if each > _MOST:
-            must = f"k and m must be small enough for {_MOST} features a substring"
+            must = f"k and m must be small enough for {_MOST} features per substring"
             raise InputError(sentence("Mismatch", must, f"{each} with k={k}, m={m}"))
 
     def profile(self, pairs: Pairs) -> Any:
@@ -106,7 +106,7 @@ class Mismatch(Kernel):
 def _alphabet(given: Any) -> str | tuple[Hashable, ...]:
     """Return the alphabet, as a string where every token is a character."""
     must = "alphabet must be a string, or a tuple of different strings or whole numbers"
-    advice = "Name all tokens there are, for example alphabet='ACGT'."
+    advice = "List all tokens that occur, for example alphabet='ACGT'."
     if not isinstance(given, str | bytes | list | tuple) or len(given) == 0:
         raise InputTypeError(sentence("Mismatch", must, show(given), advice))
     tokens = tuple(given)
@@ -228,7 +228,7 @@ class _Neighbours(CountKernel):
         for j in range(self.k):
             ids[: max(len(ids) - j, 0)] += hashes[j][places[j:]]
         table = table_of_windows(text, np.array([self.k]), ids[:, None])
-        # Each different substring has its neighbours looked for once.
+        # The neighbours of each different substring are computed once.
         starts = np.flatnonzero(room_after(text) >= self.k)
         different, first = np.unique(ids[starts], return_index=True)
         words = places[starts[first][:, None] + np.arange(self.k)]
@@ -286,9 +286,9 @@ def _places(text: Sequences, items: Sequence[Any], alphabet: Sequence[Hashable])
         raise InputError(
             sentence(
                 "Mismatch",
-                f"every token must be of the alphabet {show(alphabet)}",
+                f"every token must be in the alphabet {show(alphabet)}",
                 f"{show(items[index][position])} at position {position} of item {index}",
-                "Name all tokens in alphabet=…, or drop the others first.",
+                "List all tokens in alphabet=…, or drop the others first.",
             )
         )
     return places

@@ -105,7 +105,7 @@ class GlobalAlignment(PairKernel):
             got = f"{left.width} and {right.width}"
             raise InputError(
                 sentence(
-                    "GlobalAlignment", "X and Y must have the same number of values a moment", got
+                    "GlobalAlignment", "X and Y must have the same number of values per moment", got
                 )
             )
         return _native.AlignmentJob(left, right, self.normalize)
@@ -149,7 +149,7 @@ def _rows(items: Sequence[Any]) -> list[Array]:
         values = np.asarray(item, dtype=np.float64)
         found.append(values[:, None] if values.ndim == 1 else values)
         if found[index].shape[1] != found[0].shape[1]:
-            must = f"every series must have {found[0].shape[1]} values a moment, as the first has"
+            must = f"every series must have {found[0].shape[1]} values per moment, as the first has"
             got = f"{found[index].shape[1]} at index {index}"
             is_empty = not (len(found[0]) and len(found[index]))
             hint = "A series without moments is np.zeros((0, d))." if is_empty else ""

@@ -17,7 +17,7 @@ from .tokens import Sequences, mix, sequences
 
 _BITS = np.uint64(21)  # of a code point and one more: three of them fit 63 bits
 _PACKED = 3
-_HASHED = np.uint64(1 << 63)  # set in hashes, so that they are no packed n-grams
+_HASHED = np.uint64(1 << 63)  # set in hashes, to tell them from packed n-grams
 _STEP = 0x9E3779B97F4A7C15
 
 

@@ -18,7 +18,7 @@ from .counted import CountKernel, Table
 from .paired import PairKernel
 from .tokens import token_codes
 
-_LEAST = 1e-100  # of a decay: products of three of them are no zeros
+_LEAST = 1e-100  # of a decay: a product of three of them is not 0
 
 
 @dataclass(frozen=True, repr=False)

@@ -307,7 +307,7 @@ def _inverse_squares(length: Bandwidth) -> Weights:
 
 
 def _lengths(who: str, name: str, value: Any, words: bool = False) -> Bandwidth:
-    """Return one positive length or one a column; with `words`, also "scale" or "auto"."""
+    """Return one positive length or one per column; with `words`, also "scale" or "auto"."""
     if isinstance(value, str) and not words:
         raise checks.InputTypeError(sentence(who, f"{name} must be a number above 0", repr(value)))
     found = bandwidth(who, name, value)
