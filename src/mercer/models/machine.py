@@ -109,6 +109,9 @@ class KernelMachine(FunctionEstimator):
     support_: Array
     n_iter_: int
 
+    def _settings(self) -> Settings:
+        return settings_of(self, SOLVERS, 200)
+
     def _solve(self, points: Input, loss: Any, targets: Array, weight: Array | None) -> None:
         """Find the function, and keep what predictions need."""
         start, who = time.monotonic(), type(self).__name__
