@@ -16,7 +16,7 @@ from ..inputs import GRAM, OBJECT_DOMAINS, ROWS, Frame, GramRows, Input, Matrix,
 from ..kernels import Kernel, to_kernel
 from ..status import Status
 from .columns import check_columns, note_columns
-from .parameters import check_parameters, class_factors, is_usual, seed_of
+from .parameters import check_parameters, class_factors, is_usual
 from .targets import as_classes, as_numbers
 
 
@@ -162,10 +162,6 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
             return weight
         factor = class_factors(type(self).__name__, self.class_weight, labels)
         return factor if weight is None else weight * factor
-
-    def _seed(self) -> int:
-        """Return the seed that random_state stands for; None is a fixed one."""
-        return seed_of(type(self).__name__, getattr(self, "random_state", None))
 
     def _class_of(self, scores: Array) -> Array:
         """Return the class with the largest score; one score is positive for the second of two."""

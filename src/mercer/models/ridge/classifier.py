@@ -15,6 +15,7 @@ from ...checks import Array, InputError, sentence
 from ...inputs import Input
 from ...kernels import Kernel
 from ...postfit.calibration import fit_slope, probabilities, slopes_of
+from ...run import Run
 from ..atomic import atomic
 from ..records import recorded
 from ..targets import as_indicators
@@ -109,7 +110,7 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
         points: Input,
         labels: Labels,
         chosen: tuple[Kernel, float] | None = None,
-        since: float | None = None,
+        run: Run | None = None,
     ) -> None:
         """Fit the targets, and calibrate on the scores of models that leave out one point each."""
         targets, weight = labels.targets, labels.weight
@@ -120,7 +121,7 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
             weight,
             leave_one_out=leave,
             chosen=chosen,
-            since=since,
+            run=run,
             copies=labels.copies,
         )
         if not self.probability:
