@@ -24,6 +24,7 @@ from .atomic import atomic
 from .base import Certificate, FunctionEstimator
 from .parameters import run_of
 from .records import recorded
+from .targets import as_classes, class_totals, class_weighted, numbers_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,10 +218,10 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         who = type(self).__name__
         points = self._check_fit(X)
         weight = checks.sample_weight(who, sample_weight, len(points))
-        self.classes_, codes = self._check_labels(y, len(points))
+        self.classes_, codes = as_classes(who, y, len(points))
         loss = to_loss(who, self.loss, OF_CLASSES)
-        weight = self._class_weighted(self.classes_[codes], weight)
-        self._class_totals(codes, weight)
+        weight = class_weighted(self, self.classes_[codes], weight)
+        class_totals(who, self.classes_, codes, weight)
         members = codes[:, None] == np.arange(len(self.classes_))
         if len(self.classes_) == 2:
             members = members[:, 1:]
@@ -324,7 +325,7 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
         who = type(self).__name__
         points = self._check_fit(X)
         weight = checks.sample_weight(who, sample_weight, len(points))
-        targets, self._flat = self._check_targets(y, len(points))
+        targets, self._flat = numbers_of(self, y, len(points))
         loss = to_loss(who, self.loss, OF_NUMBERS)
         if hasattr(loss, "check"):
             loss.check(who, targets)

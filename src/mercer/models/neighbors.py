@@ -19,7 +19,7 @@ from .atomic import atomic
 from .base import Certificate, KernelEstimator
 from .parameters import run_of
 from .records import recorded
-from .targets import is_single
+from .targets import as_classes, is_single, numbers_of
 
 
 class _KernelNeighbors(KernelEstimator):
@@ -163,7 +163,7 @@ class KernelNeighborsClassifier(ClassifierMixin, _KernelNeighbors):  # type: ign
         """Keep the points and their classes."""
         points = self._check_fit(X)
         run = run_of(self)
-        self.classes_, self._codes = self._check_labels(y, len(points))
+        self.classes_, self._codes = as_classes(type(self).__name__, y, len(points))
         self._keep_points(points, run)
         return self
 
@@ -217,7 +217,7 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KernelNeighbor
         """Keep the points and their targets, one number or one row a point."""
         points = self._check_fit(X)
         run = run_of(self)
-        targets, self._flat = self._check_targets(y, len(points))
+        targets, self._flat = numbers_of(self, y, len(points))
         self._targets = targets.astype(np.float32) if is_single(y) else targets
         self._keep_points(points, run)
         return self

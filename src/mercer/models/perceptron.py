@@ -28,7 +28,7 @@ from .atomic import atomic, atomic_step
 from .base import Certificate, KernelEstimator
 from .parameters import check_parameters, run_of
 from .records import recorded
-from .targets import as_labels
+from .targets import as_classes, as_labels
 
 CLOSE = 1e-3  # above it, and for many points, rows of K are kept in single precision
 
@@ -132,7 +132,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         """Pass over the points until a pass makes no mistake."""
         max_iter = checks.whole(type(self).__name__, "max_iter", self.max_iter, least=1)
         points = self._check_fit(X)
-        self.classes_, codes = self._check_labels(y, len(points))
+        self.classes_, codes = as_classes(type(self).__name__, y, len(points))
         self._forget(points)
         lesson, found = self._learn(points, codes, max_iter, run_of(self))
         if found.status != Status.CONVERGED:

@@ -19,6 +19,7 @@ from .atomic import atomic
 from .base import Certificate, KernelEstimator
 from .parameters import run_of
 from .records import recorded
+from .targets import as_classes, class_totals
 
 STARTS = 4  # of k-means within a class
 
@@ -91,9 +92,9 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
         shrinkage = checks.number(who, "shrinkage", self.shrinkage, least=0, most=1)
         points = self._check_fit(X)
         run = run_of(self)
-        self.classes_, codes = self._check_labels(y, len(points))
+        self.classes_, codes = as_classes(who, y, len(points))
         weight = checks.sample_weight(who, sample_weight, len(points))
-        self._class_totals(codes, weight)
+        class_totals(who, self.classes_, codes, weight)
         shares = _shares(codes, weight)
         prepared = self._prepare(points, weight)
         groups, owners, status = codes, np.arange(len(self.classes_)), Status.EXACT

@@ -23,7 +23,7 @@ from ..atomic import atomic
 from ..base import Certificate, FunctionEstimator
 from ..parameters import run_of
 from ..records import recorded
-from ..targets import is_single
+from ..targets import is_single, numbers_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -315,7 +315,7 @@ class KernelRidge(NumberRidge):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the function; zero weights leave points out."""
         points = self._check_fit(X)
-        targets, self._flat = self._check_targets(y, len(points))
+        targets, self._flat = numbers_of(self, y, len(points))
         self._single = is_single(y)
         weight = checks.sample_weight(type(self).__name__, sample_weight, len(points))
         self._solve(points, targets, weight)

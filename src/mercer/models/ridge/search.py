@@ -35,7 +35,7 @@ from ...solvers import RidgePath, RidgeProblem
 from ..atomic import atomic
 from ..parameters import run_of, splits_of
 from ..records import recorded
-from ..targets import is_single
+from ..targets import is_single, numbers_of
 from .classifier import LabelledRidge, Labels
 from .regressor import NumberRidge, RidgeEstimator
 
@@ -305,7 +305,7 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
         """Choose, then fit all points; groups are handed to the splitter."""
         points = self._check_fit(X)
         run = run_of(self)
-        targets, self._flat = self._check_targets(y, len(points))
+        targets, self._flat = numbers_of(self, y, len(points))
         self._single = is_single(y)
         weight = checks.sample_weight(type(self).__name__, sample_weight, len(points))
         truth = targets[:, 0] if self._flat else targets

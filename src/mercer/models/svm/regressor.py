@@ -25,6 +25,7 @@ from ...solvers.box.machines import (
 )
 from ..atomic import atomic
 from ..records import recorded
+from ..targets import numbers_of
 from .base import SupportVectorEstimator
 
 
@@ -54,7 +55,7 @@ class SingleMachine(SupportVectorEstimator):
 
     def _numbers(self, y: Any, n: int) -> Array:
         """Return the numbers to predict, one a point."""
-        targets, _ = self._check_targets(y, n)
+        targets, _ = numbers_of(self, y, n)
         if targets.shape[1] != 1:
             must = "y must be 1-D, one number a point"
             raise InputError(sentence(type(self).__name__, must, f"shape {np.shape(y)}"))
