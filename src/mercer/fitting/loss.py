@@ -29,7 +29,7 @@ from ..solvers.loss.elements import FeatureElements, KernelElements
 from ..solvers.loss.newton import LossProblem, LossSolution
 from ..solvers.ridge.features import Bands
 from .budget import Settings, Spaces
-from .machines import MachineShop, Read, Task
+from .machines import MachineSolver, MachineSpec, Read
 from .rows import SharedRows
 
 SOLVERS = ("auto", "newton", "primal", "nystrom", "dual")
@@ -196,11 +196,11 @@ class MachineFit(Spaces):
             self.monitor,
             float(bounds.max()),
         )
-        shop = MachineShop(rows, settings.tol, 2**62, self.monitor)
+        solver = MachineSolver(rows, settings.tol, 2**62, self.monitor)
         machines = []
         for y in problem.targets.T:
             box, read = self._box(y, bounds)
-            machines.append(shop.solve(Task((0,), box, read)))
+            machines.append(solver.solve(MachineSpec((0,), box, read)))
         return self._of_machines(machines, rows)
 
     def _box(self, y: Array, bounds: Array) -> tuple[BoxProblem, Read]:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from ..checks import Array
 from ..monitor import Monitor, Stopped
-from ..solvers import BoxProblem, BoxSolution, BoxSolver, KernelRows, Machine, leave_one_out
+from ..solvers import (
+    BoxProblem,
+    BoxSolution,
+    BoxSolver,
+    DenseRows,
+    KernelRows,
+    Machine,
+    leave_one_out,
+)
+from ..solvers.box.machines import offset_of
 from .rows import SharedRows
 
 FINEST = 1e-13  # tolerance, against slopes, below which rounding decides
@@ -18,7 +28,7 @@ Read = Callable[[BoxProblem, BoxSolution], Machine]
 
 
 @dataclass(frozen=True)
-class Task:
+class MachineSpec:
     """One machine to be found: groups of points, its problem and how to read the solution.
 
     g: K b + linear where the start b of the problem is not 0, None to compute it. relative: the
@@ -31,31 +41,53 @@ class Task:
     g: Array | None = None
     relative: bool = False
 
-    def after(self, found: BoxSolution, ratio: float) -> Task:
-        """Return the task that starts from the solution for bounds that were `ratio` smaller."""
-        linear = self.problem.linear
-        problem = replace(self.problem, start=ratio * found.b)
-        return replace(self, problem=problem, g=ratio * (found.g - linear) + linear)
+    def after(self, found: BoxSolution, ratio: float) -> MachineSpec:
+        """Return the machine that starts from the solution for bounds that were `ratio` smaller.
+
+        To scale it keeps the sums, and those at a bound there. Where nobody is at a bound, larger
+        ones change nothing.
+        """
+        problem = self.problem
+        limit = np.where(found.b > 0, problem.upper, -problem.lower) / ratio
+        if (np.abs(found.b) < limit * (1 - 1e-12)).all(where=found.b != 0):
+            return replace(self, problem=replace(problem, start=found.b), g=found.g)
+        g = ratio * (found.g - problem.linear) + problem.linear
+        return replace(self, problem=replace(problem, start=ratio * found.b), g=g)
+
+    def among(self, points: Array, n: int) -> MachineSpec:
+        """Return the machine as one of all n points, of which others than these stay 0."""
+        problem = self.problem
+        parts = (problem.linear, problem.lower, problem.upper, problem.start)
+        linear, lower, upper, start = (_scattered(part, points, n) for part in parts)
+        problem = replace(problem, linear=linear, lower=lower, upper=upper, start=start)
+        return replace(self, problem=problem)
+
+
+def _scattered(values: Array, places: Array, n: int) -> Array:
+    found = np.zeros(n)
+    found[places] = values
+    return found
 
 
 @dataclass
-class MachineShop:
+class MachineSolver:
     """Finds machines; rows of K that one of them needed are there for the others."""
 
     rows: SharedRows
     tol: float
     max_iter: int
     monitor: Monitor
-    _sources: dict[tuple[int, ...], KernelRows] = field(default_factory=dict)
+    _sources: dict[tuple[int, ...], KernelRows] = field(default_factory=dict, init=False)
+    _memory: dict[str, Any] = field(default_factory=dict, init=False)  # of blocks, to use again
 
-    def solve(self, task: Task) -> Machine:
-        """Return the machine of a task."""
-        source, tol, problem, g = self._source(task.groups), self.tol, task.problem, task.g
+    def solve(self, spec: MachineSpec) -> Machine:
+        """Return the machine."""
+        source, tol, problem, g = self._source(spec.groups), self.tol, spec.problem, spec.g
         while True:
-            found = BoxSolver(source, tol, self.max_iter, self.monitor).solve(problem, g)
-            machine = task.read(problem, found)
+            found = self._solution(source, tol, problem, g)
+            machine = spec.read(problem, found)
             reached = machine.solution
-            if not task.relative or reached.violation <= self.tol or found.status != "converged":
+            if not spec.relative or reached.violation <= self.tol or found.status != "converged":
                 return machine
             finest = FINEST * float(np.abs(found.g).max(initial=1.0))
             if tol <= finest:  # nothing but rounding is left of the margin: there is none
@@ -63,16 +95,38 @@ class MachineShop:
             tol = max(tol * min(0.1, self.tol / reached.violation), finest)
             problem, g = replace(problem, start=found.b), found.g
 
-    def unseen(self, task: Task, machine: Machine, random: np.random.Generator) -> Machine:
+    def with_loo_scores(
+        self, spec: MachineSpec, machine: Machine, random: np.random.Generator
+    ) -> Machine:
         """Return the machine with the scores that points would get from one without them.
 
         Where there is no time for that, the scores stay.
         """
         try:
-            scores = leave_one_out(self._source(task.groups), task.problem, machine, random)
+            scores = leave_one_out(self._source(spec.groups), spec.problem, machine, random)
         except Stopped:
             return machine
         return replace(machine, scores=scores)
+
+    def on(self, points: Array) -> MachinesOnPart:
+        """Return what finds machines on some of the points, which are one group."""
+        if self.rows.dense is not None:
+            return MachinesOnPart(self, points, DenseRows(self.rows.dense, points))
+        return MachinesOnPart(self, points, self._source((0,)))
+
+    def copy(self) -> MachineSolver:
+        """Return another one for the same machines, that may work at the same time.
+
+        Only where K is stored is nothing computed anew.
+        """
+        return replace(self)
+
+    def _solution(
+        self, source: KernelRows, tol: float, problem: BoxProblem, g: Array | None
+    ) -> BoxSolution:
+        solver = BoxSolver(source, tol, self.max_iter, self.monitor, self._memory.get("block"))
+        self._memory["block"] = solver.block
+        return solver.solve(problem, g)
 
     def _source(self, groups: tuple[int, ...]) -> KernelRows:
         if groups not in self._sources:
@@ -80,3 +134,39 @@ class MachineShop:
                 self._sources.clear()
             self._sources[groups] = self.rows.of(*groups)
         return self._sources[groups]
+
+
+@dataclass(frozen=True)
+class MachinesOnPart:
+    """Machines on some of the points, of which others get their values.
+
+    rows: of K between these points where K is stored, else between all: the others then are
+    variables that stay 0.
+    """
+
+    solver: MachineSolver
+    points: Array
+    rows: KernelRows
+
+    def path(self, specs: Sequence[MachineSpec], ratios: Sequence[float], others: Array) -> Array:
+        """Return f of other points for every machine, each found from the one before.
+
+        ratios: by how much the bounds of a machine are larger than those of the one before.
+        """
+        values = np.empty((len(specs), len(others)))
+        found: BoxSolution | None = None
+        for place, (given, ratio) in enumerate(zip(specs, ratios, strict=True)):
+            spec = given if self._is_part else given.among(self.points, self.rows.values.shape[1])
+            spec = spec if found is None else spec.after(found, ratio)
+            found = self.solver._solution(self.rows, self.solver.tol, spec.problem, spec.g)
+            values[place] = self._products(found, others) + offset_of(spec.problem, found)
+        return values
+
+    @property
+    def _is_part(self) -> bool:
+        return isinstance(self.rows, DenseRows)
+
+    def _products(self, found: BoxSolution, others: Array) -> Array:
+        if isinstance(self.rows, DenseRows):
+            return self.rows.products(found.b, others)
+        return found.g[others]  # where the linear term is 0

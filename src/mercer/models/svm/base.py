@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ... import checks
 from ...checks import Array, InputError, sentence
-from ...fitting.machines import MachineShop, Task
+from ...fitting.machines import MachineSolver, MachineSpec
 from ...fitting.rows import SharedRows
 from ...grams import limited_threads
 from ...inputs import Input, Matrix
@@ -102,7 +102,9 @@ class SupportVectorEstimator(KernelEstimator):
         value = getattr(self, name)
         return checks.number(type(self).__name__, name, value, above=0, most=1)
 
-    def _shop(self, points: Input, weight: Array | None, parts: list[Array]) -> MachineShop:
+    def _machine_solver(
+        self, points: Input, weight: Array | None, parts: list[Array]
+    ) -> MachineSolver:
         """Return what solves machines on groups of these points."""
         who = type(self).__name__
         tol = checks.number(who, "tol", self.tol, above=0)
@@ -119,7 +121,7 @@ class SupportVectorEstimator(KernelEstimator):
         if rows.dense is not None and self.kernel_.is_from_outside():
             with contextlib.suppress(Stopped):  # the solver then says so
                 self._check_mercer(rows.dense, monitor)
-        return MachineShop(rows, tol, most, monitor)
+        return MachineSolver(rows, tol, most, monitor)
 
     def _check_mercer(self, K: Array, monitor: Monitor) -> None:
         """Warn where a matrix that was handed in has a negative eigenvalue that matters."""
@@ -135,23 +137,29 @@ class SupportVectorEstimator(KernelEstimator):
             )
 
     def _run(
-        self, shop: MachineShop, tasks: list[Task], start: float, unseen: bool = False
+        self,
+        solver: MachineSolver,
+        specs: list[MachineSpec],
+        start: float,
+        with_loo_scores: bool = False,
     ) -> list[Machine]:
         """Solve the machines one after another, and certify them.
 
-        start: when the work began. unseen: note the scores that points would get from machines that
-        have not seen them.
+        start: when the work began. with_loo_scores: note the scores that points would get from
+        machines that have not seen them.
         """
-        machines, random = [], np.random.default_rng(self._seed()) if unseen else None
+        machines, random = [], np.random.default_rng(self._seed()) if with_loo_scores else None
         with limited_threads(self.n_jobs, type(self).__name__):
-            for task in tasks:
-                machine = shop.solve(task)
-                machines.append(machine if random is None else shop.unseen(task, machine, random))
-            self._certify(machines, shop, time.monotonic() - start)
+            for spec in specs:
+                machine = solver.solve(spec)
+                machines.append(
+                    machine if random is None else solver.with_loo_scores(spec, machine, random)
+                )
+            self._certify(machines, solver, time.monotonic() - start)
         return machines
 
-    def _certify(self, machines: list[Machine], shop: MachineShop, seconds: float) -> None:
-        who, rows, tol = type(self).__name__, shop.rows, shop.tol
+    def _certify(self, machines: list[Machine], solver: MachineSolver, seconds: float) -> None:
+        who, rows, tol = type(self).__name__, solver.rows, solver.tol
         self.n_iter_ = np.array([machine.solution.iterations for machine in machines])
         states = [machine.solution.status for machine in machines]
         if "unbounded" in states:

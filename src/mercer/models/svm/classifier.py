@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ...checks import Array, InputError, sentence
-from ...fitting.machines import Task
+from ...fitting.machines import MachineSpec
 from ...solvers.box.machines import (
     classification,
     hard_margin,
@@ -24,7 +24,7 @@ from .classes import SupportVectorClassifier
 class SVC(SupportVectorClassifier):
     """Classification with the widest margin: min 1/2 |w|**2 + C sum_i max(0, 1 - y_i f(x_i)).
 
-    Two classes have one machine; more have one for every two (LIBSVM's way), or with
+    Two classes have one machine; more have one for every two (as in LIBSVM), or with
     multiclass="ovr" one for each class against the rest. All share the rows of one kernel matrix.
 
     Parameters
@@ -96,15 +96,15 @@ class SVC(SupportVectorClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _task(self, groups: tuple[int, ...], y: Array, weight: Array) -> Task:
+    def _spec(self, groups: tuple[int, ...], y: Array, weight: Array) -> MachineSpec:
         bounds = self._bounds(self.C, weight, len(y), endless=True)
         if np.isinf(bounds).any():
             if not self.fit_intercept:
                 must = "C must be finite where fit_intercept is False"
                 raise InputError(sentence("SVC", must, "C=inf", "Use a large C, such as 1e6."))
-            return Task(groups, hard_margin(y, bounds > 0), read_hard_margin, relative=True)
+            return MachineSpec(groups, hard_margin(y, bounds > 0), read_hard_margin, relative=True)
         problem = classification(y, bounds, bool(self.fit_intercept))
-        return Task(groups, problem, read_classification)
+        return MachineSpec(groups, problem, read_classification)
 
     @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -175,7 +175,7 @@ class NuSVC(SupportVectorClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _task(self, groups: tuple[int, ...], y: Array, weight: Array) -> Task:
+    def _spec(self, groups: tuple[int, ...], y: Array, weight: Array) -> MachineSpec:
         nu = self._share("nu")
         most = 2 * min(float(weight[y > 0].sum()), float(weight[y < 0].sum())) / weight.sum()
         if nu > most * (1 + 1e-12):
@@ -183,8 +183,8 @@ class NuSVC(SupportVectorClassifier):
             raise InputError(
                 sentence("NuSVC", must, f"specified nu={nu:g} is infeasible", "Lower nu.")
             )
-        read = partial(read_nu_classification, tol=self.tol)
-        return Task(groups, nu_classification(y, weight, nu), read)
+        read = partial(read_nu_classification, y=y, tol=self.tol)
+        return MachineSpec(groups, nu_classification(y, weight, nu), read)
 
     @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
