@@ -42,17 +42,19 @@ class MachineSpec:
     relative: bool = False
 
     def after(self, found: BoxSolution, ratio: float) -> MachineSpec:
-        """Return the machine that starts from the solution for bounds that were `ratio` smaller.
+        """Return the machine that starts from the solution b for bounds that were `ratio` smaller.
 
-        To scale it keeps the sums, and those at a bound there. Where nobody is at a bound, larger
-        ones change nothing.
+        The start is the best t b with 1 <= t <= ratio, which keeps the sums: t = 1 where nobody is
+        at a bound, since then larger ones change nothing.
         """
-        problem = self.problem
-        limit = np.where(found.b > 0, problem.upper, -problem.lower) / ratio
-        if (np.abs(found.b) < limit * (1 - 1e-12)).all(where=found.b != 0):
-            return replace(self, problem=replace(problem, start=found.b), g=found.g)
-        g = ratio * (found.g - problem.linear) + problem.linear
-        return replace(self, problem=replace(problem, start=ratio * found.b), g=g)
+        problem, b = self.problem, found.b
+        products = found.g - problem.linear
+        curvature = float(b @ products)
+        slope = float(b @ problem.linear) + problem.kink * float(np.abs(b).sum())
+        t = float(np.clip(-slope / curvature, 1.0, ratio)) if curvature > 0 else 1.0
+        t = 1.0 if t - 1 < 1e-9 else t  # what is rounding
+        g = t * products + problem.linear
+        return replace(self, problem=replace(problem, start=t * b), g=g)
 
     def among(self, points: Array, n: int) -> MachineSpec:
         """Return the machine as one of all n points, of which others than these stay 0."""

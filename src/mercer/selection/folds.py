@@ -109,7 +109,7 @@ class FoldMachines:
                 job.result()
         scores = np.empty((len(self.models), len(self.tests)))
         for fold, test in enumerate(self.tests):
-            rows = np.arange(len(test))
+            rows = np.argsort(np.argsort(test))  # values are in the order of the points
             for place, model in enumerate(self.models):
                 known = self._estimator(model, values[fold][place])
                 found = check_scoring(known, scoring)(known, rows, self.truth[test])
@@ -127,7 +127,8 @@ class FoldMachines:
         ratios = np.append(1.0, costs[1:] / costs[:-1]).tolist()
         for machine in machines:
             specs = [self._spec(model, machine) for model in models]
-            found = solver.on(machine.points).path(specs, ratios, self.tests[machine.fold])
+            test = np.sort(self.tests[machine.fold])  # columns that follow one another in K
+            found = solver.on(machine.points).path(specs, ratios, test)
             values[machine.fold][self.by_cost, :, machine.column] = found
 
     def _spec(self, model: Any, machine: _Machine) -> Any:
