@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -44,6 +45,12 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
     _of_names: ClassVar[dict[str, Any]] = {"gamma": None, "degree": 3, "coef0": 1}
 
     # --- parameters -------------------------------------------------------------------------
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """Return the names of the parameters, read from the signature once for each class."""
+        return list(super()._get_param_names())
 
     def _kernel(self) -> Kernel:
         """Return the kernel value that the parameters stand for.
@@ -117,7 +124,10 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
             if points.values.shape[1] == 0:
                 got = f"0 feature(s) (shape=({len(points)}, 0)) while a minimum of 1 is required."
                 raise InputError(f"{who}: X must have a column; got {got}")
-            if not isinstance(X, Input):
+            if reset and type(X) is np.ndarray:  # has no names of columns to look for
+                self.n_features_in_ = points.values.shape[1]
+                self.__dict__.pop("feature_names_in_", None)
+            elif not isinstance(X, Input):
                 validate_data(self, X, skip_check_array=True, reset=reset)
         return points
 
