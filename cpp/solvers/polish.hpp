@@ -35,6 +35,7 @@ public:
     Polished run(double rounding, std::int64_t most, const Poll& poll) {
         rounding_ = rounding;
         sum_anew();
+        if (const double all = violation(0.0); violation(1.0) == 0) return {true, all, all};
         const double before = objective();
         const std::vector<double> old(b_, b_ + n_);
         const bool found = start(most) && search(poll);

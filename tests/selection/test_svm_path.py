@@ -48,6 +48,16 @@ def test_a_path_has_probabilities_weights_and_defaults():
     assert len(svm_path(X, y)) == 6
 
 
+def test_a_path_looks_at_the_points_once(monkeypatch):
+    looked = []
+    whole = SVC._check_fit
+    monkeypatch.setattr(SVC, "_check_fit", lambda self, X: looked.append(X) or whole(self, X))
+    path = svm_path(X, three, Gaussian(0.5), [0.1, 1.0, 10.0])
+    assert len(looked) == 1
+    assert [model.n_features_in_ for model in path] == [2, 2, 2]
+    assert [model.certificate_.n for model in path] == [80, 80, 80]
+
+
 @pytest.mark.parametrize("Cs", [[], [0.0], [-1.0, 1.0], [np.inf], [np.nan], [[1.0]]])
 def test_paths_over_nothing_are_refused(Cs):
     with pytest.raises(InputError, match="C"):

@@ -5,7 +5,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 
-from mercer import SVC, SVR, InputError, gram, tune
+from mercer import SVC, SVR, InputError, KernelRidgeCV, gram, tune
+from mercer.fitting import rows as svm_rows
 from mercer.kernels import Gaussian, Spectrum
 from mercer.selection import tuning
 
@@ -146,3 +147,47 @@ def test_spaces_that_say_nothing_are_refused(space, told):
 def test_a_parameter_that_does_not_exist_is_refused():
     with pytest.raises(ValueError, match="Invalid parameter"):
         tune(SVC(), X, y, {"D": [1.0]})
+
+
+@pytest.mark.parametrize("model", [SVC(), SVC(kernel=Gaussian(1.0)), SVR(kernel=Gaussian(1.0))])
+def test_values_that_a_parameter_cannot_have_are_refused_by_name(model):
+    with pytest.raises(ValueError, match=r"SV[CR]: C must be a finite number above 0; got .a."):
+        tune(model, X, three, {"C": ["a"]})
+
+
+@pytest.mark.parametrize("model", [SVC(), SVC(kernel=Gaussian(1.0))], ids=["one by one", "shared"])
+@pytest.mark.parametrize("found", [None, "0.5", {"a": 1.0}, [0.5]], ids=repr)
+def test_a_scorer_must_return_a_number(model, found):
+    with pytest.raises(InputError, match=r"tune: the scorer must return a number; got"):
+        tune(model, X, y, {"C": [1.0]}, scoring=lambda model, rows, truth: found)
+
+
+@pytest.mark.parametrize("found", [1, True, np.float32(0.5), np.array(0.5)], ids=repr)
+def test_a_scorer_may_return_any_number(found):
+    best = tune(SVC(), X, y, {"C": [1.0]}, scoring=lambda model, rows, truth: found)
+    assert best.score == float(found)
+
+
+def test_a_search_by_ridge_refuses_scores_that_are_not_numbers():
+    model = KernelRidgeCV(kernel=Gaussian(1.0), cv=3, scoring=lambda model, rows, truth: None)
+    with pytest.raises(InputError, match="the scorer must return a number; got None"):
+        model.fit(X, numbers)
+
+
+@pytest.mark.parametrize("limit", ["auto", "1 MB"], ids=["stored", "rows"])
+def test_a_matrix_that_is_not_stored_gives_the_same_scores(limit, monkeypatch):
+    monkeypatch.setattr(svm_rows, "DENSE", 10)
+    model = SVC(kernel=Gaussian(1.0), tol=1e-9, memory_limit=limit)
+    same_table(
+        tune(model, X, three, SPACE), brute_force(SVC(kernel=Gaussian(1.0), tol=1e-9), three)
+    )
+
+
+def test_one_matrix_serves_all_folds_classes_and_costs(monkeypatch):
+    made = []
+    whole = svm_rows.SharedRows.__init__
+    monkeypatch.setattr(
+        svm_rows.SharedRows, "__init__", lambda self, *a: made.append(a) or whole(self, *a)
+    )
+    tune(SVC(kernel=Gaussian(1.0)), X, three, SPACE, cv=3)
+    assert len(made) == 2 + 1  # the kernels, and the fit of the best on all points

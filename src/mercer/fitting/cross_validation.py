@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.metrics import check_scoring
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.metaestimators import available_if
 
-from ..checks import Array, InputError, sentence
+from ..checks import Array, InputError, sentence, show
 from ..solvers import RidgePath
 from ..solvers.ridge.path import Part
 
@@ -223,7 +224,18 @@ class Search:
     def _score(self, known: HeldOut, rows: Array) -> float:
         scorer = check_scoring(known, self.scoring)
         given = {} if self.weight is None else {"sample_weight": self.weight[rows]}
-        return float(scorer(known, rows, self.truth[rows], **given))
+        return as_score("scoring", scorer(known, rows, self.truth[rows], **given))
+
+
+def as_score(who: str, value: Any) -> float:
+    """Return what a scorer found, or refuse what is not a number."""
+    if hasattr(value, "item") and np.ndim(value) == 0:
+        value = value.item()
+    if not isinstance(value, Real):
+        must = "the scorer must return a number"
+        advice = "Give one metric, or a function of (estimator, X, y) that returns a number."
+        raise InputError(sentence(who, must, show(value), advice))
+    return float(value)
 
 
 def asks_for_weights(model: Any) -> bool:

@@ -30,7 +30,7 @@ from ..solvers.loss.newton import LossProblem, LossSolution
 from ..solvers.ridge.features import Bands
 from ..status import first_bad
 from .budget import Settings, Spaces
-from .machines import MachineShop, Read, Task
+from .machines import MachineSolver, MachineSpec, Read
 from .rows import SharedRows
 
 SOLVERS = ("auto", "newton", "primal", "nystrom", "dual")
@@ -220,11 +220,11 @@ class MachineFit(Spaces):
         bounds = problem.weight / problem.alpha
         everyone, reach = [np.arange(self.n)], float(bounds.max())
         rows = SharedRows(self.prepared, everyone, settings.run, settings.tol, reach)
-        shop = MachineShop(rows=rows, tol=settings.tol, max_iter=2**62, monitor=self.monitor)
+        solver = MachineSolver(rows=rows, tol=settings.tol, max_iter=2**62, monitor=self.monitor)
         machines = []
         for y in problem.targets.T:
             box, read = self._box(y, bounds)
-            machines.append(shop.solve(Task(groups=(0,), problem=box, read=read)))
+            machines.append(solver.solve(MachineSpec(groups=(0,), problem=box, read=read)))
         return self._of_machines(machines, rows)
 
     def _box(self, y: Array, bounds: Array) -> tuple[BoxProblem, Read]:

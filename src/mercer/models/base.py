@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -73,6 +74,12 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
     _of_names: ClassVar[dict[str, Any]] = {"gamma": None, "degree": 3, "coef0": 1}
 
     # --- parameters -------------------------------------------------------------------------
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """Return the names of the parameters, read from the signature once for each class."""
+        return list(super()._get_param_names())
 
     def _kernel(self) -> Kernel:
         """Return the kernel value that the parameters stand for.

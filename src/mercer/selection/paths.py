@@ -78,22 +78,22 @@ def svm_path(
     if not ((values > 0) & np.isfinite(values)).all():
         raise InputError(sentence(who, "every C must be above 0 and finite", checks.show(Cs)))
     base = SVC(kernel=kernel, **options)
+    first = clone(base).set_params(C=float(values.max()))  # which decides on precision
+    data = first._labelled(X, y, sample_weight)
+    solver = first._machine_solver(data.points, data.weight, data.groups)
+    shared = {name: v for name, v in vars(first).items() if name not in first.get_params()}
     found: dict[float, SVC] = {}
-    shop, before = None, None
+    before = None
     for C in np.unique(values):
         start = time.monotonic()
         model = clone(base).set_params(C=float(C))
-        data = model._labelled(X, y, sample_weight)
-        if shop is None:
-            shop = model._shop(data.points, data.weight, data.groups)
-            prepared = model._prepared
-        model._prepared, model.kernel_ = prepared, prepared.kernel
-        tasks = model._tasks(data)
+        vars(model).update(shared)
+        specs = model._specs(data)
         if before is not None:
             last, machines = before
-            pairs = zip(tasks, machines, strict=True)
-            tasks = [task.after(machine.solution, C / last) for task, machine in pairs]
-        machines = model._run(shop, tasks, start, unseen=bool(model.probability))
+            pairs = zip(specs, machines, strict=True)
+            specs = [spec.after(machine.solution, C / last) for spec, machine in pairs]
+        machines = model._run(solver, specs, start, with_loo_scores=bool(model.probability))
         before = C, machines
         model._finish(data, machines)
         found[float(C)] = model

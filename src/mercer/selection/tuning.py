@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,15 +16,12 @@ from sklearn.utils.validation import _num_samples
 
 from .. import checks
 from ..checks import Array, InputError, KernelError, sentence
-from ..fitting.cross_validation import HeldOut, HeldOutClasses, HeldOutNumbers, ranks
-from ..fitting.machines import Task
-from ..grams import threads
-from ..inputs import GramRows
+from ..fitting.cross_validation import as_score, ranks
 from ..models.svm.classifier import SVC
 from ..models.svm.regressor import SVR
-from ..monitor import speak_for, user_line
 from ..status import Status
 from ..typing import Estimator, Folds, LabelsLike, PointsLike, Scoring, Seed, TargetsLike
+from .folds import FoldMachines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,26 +201,28 @@ class _Search:
             others = {name: value for name, value in candidate.items() if name != "C"}
             groups.setdefault(repr(sorted(others.items(), key=str)), []).append(position)
         for positions in groups.values():
-            some = [candidates[position] for position in positions]
-            if self._shares(some):
-                for position, scores in zip(positions, self._on_one_matrix(some), strict=True):
-                    yield position, scores
+            models = [self._model(candidates[position]) for position in positions]
+            if self._shares(models):
+                yield from zip(positions, self._on_one_matrix(models), strict=True)
             else:
-                for position, candidate in zip(positions, some, strict=True):
-                    yield position, self._one_by_one(candidate)
+                for position, model in zip(positions, models, strict=True):
+                    yield position, self._one_by_one(model)
 
-    def _one_by_one(self, candidate: dict[str, Any]) -> Array:
+    def _model(self, candidate: dict[str, Any]) -> Any:
+        return clone(self.estimator).set_params(**candidate)
+
+    def _one_by_one(self, candidate: Any) -> Array:
         scores = []
         for train, test in self.folds:
-            model = clone(self.estimator).set_params(**candidate)
+            model = clone(candidate)
             model.fit(*_safe_split(model, self.X, self.y, train))
             scorer = check_scoring(model, self.scoring)
-            scores.append(scorer(model, *_safe_split(model, self.X, self.y, test, train)))
-        return np.array(scores, dtype=np.float64)
+            found = scorer(model, *_safe_split(model, self.X, self.y, test, train))
+            scores.append(as_score("tune", found))
+        return np.array(scores)
 
-    def _shares(self, candidates: list[dict[str, Any]]) -> bool:
-        """Return whether the candidates, which differ in C, can be found on one matrix."""
-        models = [clone(self.estimator).set_params(**candidate) for candidate in candidates]
+    def _shares(self, models: list[Any]) -> bool:
+        """Return whether models that differ in C can be found on one matrix."""
         model = models[0]
         if type(model) not in (SVC, SVR) or getattr(model, "probability", False):
             return False
@@ -237,95 +235,8 @@ class _Search:
             count = len(np.unique(labels))
             if any(len(np.unique(labels[train])) < count for train, _ in self.folds):
                 return False
-        return bool(np.isfinite([one.C for one in models]).all())
+        return all(np.isfinite(one._cost(one.C)) for one in models)
 
-    def _on_one_matrix(self, candidates: list[dict[str, Any]]) -> list[Array]:
-        """Return the scores of candidates that differ in C; folds go side by side."""
-        models = [clone(self.estimator).set_params(**candidate) for candidate in candidates]
-        workers = min(threads(), len(self.folds))
-        shares = [range(worker, len(self.folds), workers) for worker in range(workers)]
-        scores = np.full((len(models), len(self.folds)), np.nan)
-        with ThreadPoolExecutor(workers, initializer=speak_for, initargs=(user_line(),)) as pool:
-            jobs = [pool.submit(self._some_folds, models, share, scores) for share in shares]
-            for job in jobs:
-                job.result()
-        return list(scores)
-
-    def _some_folds(self, models: list[Any], folds: Iterable[int], scores: Array) -> None:
-        """Write the scores of some folds, from the smallest C to the largest."""
-        models = [clone(model) for model in models]
-        fitting = _Fitting(models[0], self.X, self.y)
-        place_of = np.argsort(fitting.order)
-        order = np.argsort([model.C for model in models], kind="stable")
-        for fold in folds:
-            train, test = (place_of[rows] for rows in self.folds[fold])
-            before = None
-            for place in order:
-                known, before = fitting.known(models[place], train, before)
-                scorer = check_scoring(known, self.scoring)
-                scores[place, fold] = scorer(known, test, fitting.truth[test])
-
-
-class _Fitting:
-    """Machines on some of the points, that give all points their scores.
-
-    order: of the points; those of a class follow one another, so that what a machine reads of K
-    does too. truth: what is to be predicted, in that order.
-    """
-
-    def __init__(self, model: Any, X: Any, y: Any) -> None:
-        self.regression = isinstance(model, SVR)
-        if self.regression:
-            self.points = model._check_fit(X)
-            self.truth = model._numbers(y, len(self.points))
-            self.order = np.arange(len(self.points))
-        else:
-            data = model._labelled(X, y, None)
-            self.order = np.argsort(data.codes, kind="stable")
-            if isinstance(data.points, GramRows):  # to order its columns too would copy it
-                self.order = np.arange(len(data.codes))
-            self.points, self.codes = data.points.take(self.order), data.codes[self.order]
-            self.classes, self.by_pairs = model.classes_, model._by_pairs
-            self.truth = self.classes[self.codes]
-        self.shop = model._shop(self.points, None, [np.arange(len(self.points))])
-
-    def known(self, model: Any, train: Array, before: Any) -> tuple[HeldOut, Any]:
-        """Return an estimator that has f of all points by their numbers, and what it came from.
-
-        before: that of a smaller C.
-        """
-        weights = np.zeros(len(self.points))
-        if self.regression:
-            weights[train] = 1.0
-            tasks = [model._task(self.truth, weights)]
-        else:
-            model.classes_, model._by_pairs = self.classes, self.by_pairs
-            weights[train] = model._weights(self.codes[train], None)[1]
-            tasks = self._tasks(model, weights)
-        if before is not None:
-            C, found = before
-            pairs = zip(tasks, found, strict=True)
-            tasks = [task.after(solution, model.C / C) for task, solution in pairs]
-        machines = [self.shop.solve(task) for task in tasks]
-        scores = np.column_stack([machine.scores for machine in machines])
-        return self._estimator(model, scores), (model.C, [m.solution for m in machines])
-
-    def _tasks(self, model: Any, weights: Array) -> list[Task]:
-        """Return the machines on all points; those of other classes than two stay 0."""
-        k, members = len(self.classes), [self.codes == c for c in range(len(self.classes))]
-        if k == 2:
-            chosen = [(members[1], weights)]
-        elif self.by_pairs:
-            chosen = [(members[a], weights * (members[a] | members[b])) for a, b in model._pairs()]
-        else:
-            chosen = [(member, weights) for member in members]
-        return [model._task((0,), np.where(m, 1.0, -1.0), weight) for m, weight in chosen]
-
-    def _estimator(self, model: Any, scores: Array) -> HeldOut:
-        if self.regression:
-            return HeldOutNumbers(scores[:, 0])
-
-        def decide(some: Array) -> Array:
-            return np.asarray(self.classes[model._winners(some)])
-
-        return HeldOutClasses(scores, self.classes, decide, shape=model._shaped)
+    def _on_one_matrix(self, models: list[Any]) -> list[Array]:
+        """Return the scores of models that differ in C."""
+        return list(FoldMachines(models, self.X, self.y, self.folds).scores(self.scoring))

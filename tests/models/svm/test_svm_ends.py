@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import SVC, SVR, NuSVC, NuSVR
-from mercer.kernels import Linear, Polynomial
+from mercer.kernels import Gaussian, Linear, Polynomial
 from mercer.solvers.box import solver as box
 
 LIMIT = 60.0
@@ -135,3 +135,14 @@ def test_blocks_end_where_steps_of_two_variables_do_not_get_on(large, monkeypatc
     found = ended(SVC(1.0, kernel="linear"), X, y)
     assert found.status == "converged" if large == 4000 else found.status != "time limit"
     assert found.status != "converged" or found.gap <= 1e-3 * found.primal
+
+
+@pytest.mark.parametrize("model", [SVC(kernel=Gaussian(0.5)), NuSVC(0.3, kernel=Gaussian(0.5))])
+def test_the_training_error_counts_points_of_no_weight_by_their_class(model):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 2))
+    y = (X[:, 0] > 0).astype(int)
+    weight = np.where(np.arange(60) % 3 == 0, 0.0, 1.0)
+    model.fit(X, y, sample_weight=weight)
+    wrong = (np.where(y > 0, 1, -1) * model.decision_function(X) <= 0).mean()
+    assert model.certificate_.training_error == pytest.approx(wrong, abs=1e-12)

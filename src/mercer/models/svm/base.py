@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ... import checks
 from ...checks import Array, InputError, sentence
-from ...fitting.machines import MachineShop, Task
+from ...fitting.machines import MachineSolver, MachineSpec
 from ...fitting.rows import SharedRows
 from ...grams import limited_threads
 from ...inputs import Input, Matrix
@@ -139,7 +139,9 @@ class SupportVectorEstimator(KernelEstimator):
         value = getattr(self, name)
         return checks.number(type(self).__name__, name, value, above=0, most=1)
 
-    def _shop(self, points: Input, weight: Array | None, parts: list[Array]) -> MachineShop:
+    def _machine_solver(
+        self, points: Input, weight: Array | None, parts: list[Array]
+    ) -> MachineSolver:
         """Return what solves machines on groups of these points."""
         who = type(self).__name__
         tol = checks.number(who, "tol", self.tol, above=0)
@@ -154,7 +156,7 @@ class SupportVectorEstimator(KernelEstimator):
         if rows.dense is not None and self.kernel_.is_from_outside():
             with contextlib.suppress(Stopped):  # the solver then says so
                 self._check_mercer(rows.dense, run.monitor)
-        return MachineShop(rows=rows, tol=tol, max_iter=most, monitor=run.monitor)
+        return MachineSolver(rows=rows, tol=tol, max_iter=most, monitor=run.monitor)
 
     def _check_mercer(self, K: Array, monitor: Monitor) -> None:
         """Warn where a matrix that was handed in has a negative eigenvalue that matters."""
@@ -170,24 +172,30 @@ class SupportVectorEstimator(KernelEstimator):
             )
 
     def _run(
-        self, shop: MachineShop, tasks: list[Task], start: float, unseen: bool = False
+        self,
+        solver: MachineSolver,
+        specs: list[MachineSpec],
+        start: float,
+        with_loo_scores: bool = False,
     ) -> list[Machine]:
         """Solve the machines one after another, and certify them.
 
-        start: when the work began. unseen: note the scores that points would get from machines that
-        have not seen them.
+        start: when the work began. with_loo_scores: note the scores that points would get from
+        machines that have not seen them.
         """
         who, machines = type(self).__name__, []
-        random = np.random.default_rng(seed_of(who, self.random_state)) if unseen else None
+        random = np.random.default_rng(seed_of(who, self.random_state)) if with_loo_scores else None
         with limited_threads(self.n_jobs, who):
-            for task in tasks:
-                machine = shop.solve(task)
-                machines.append(machine if random is None else shop.unseen(task, machine, random))
-            self._certify(machines, shop, time.monotonic() - start)
+            for spec in specs:
+                machine = solver.solve(spec)
+                machines.append(
+                    machine if random is None else solver.with_loo_scores(spec, machine, random)
+                )
+            self._certify(machines, solver, time.monotonic() - start)
         return machines
 
-    def _certify(self, machines: list[Machine], shop: MachineShop, seconds: float) -> None:
-        who, rows, tol = type(self).__name__, shop.rows, shop.tol
+    def _certify(self, machines: list[Machine], solver: MachineSolver, seconds: float) -> None:
+        who, rows, tol = type(self).__name__, solver.rows, solver.tol
         self.n_iter_ = np.array([machine.solution.iterations for machine in machines])
         states = [machine.solution.status for machine in machines]
         if Status.UNBOUNDED in states:
@@ -205,7 +213,11 @@ class SupportVectorEstimator(KernelEstimator):
         zero = sum(int((machine.b == 0).sum()) for machine in machines)
         norm = max(machine.norm for machine in machines)
         violation = max(machine.solution.violation for machine in machines)
-        radius = np.sqrt(max(float(self.kernel_.diag(self._prepared.points).max()), 0.0))
+        if rows.dense is None:
+            squares = self.kernel_.diag(self._prepared.points)
+        else:
+            squares = np.diagonal(rows.dense)
+        radius = np.sqrt(max(float(squares.max()), 0.0))
         self.certificate_ = SvmCertificate(
             status=status,
             plan=rows.plan,

@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 
 from ... import checks
 from ...checks import Array
-from ...fitting.machines import Task
+from ...fitting.machines import MachineSpec
 from ...inputs import Input
 from ...postfit.calibration import fit_slope, probabilities, slopes_of
 from ...solvers import Machine
@@ -73,15 +73,15 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
     slopes_: Array
     _by_pairs: bool
 
-    def _task(self, groups: tuple[int, ...], y: Array, weight: Array) -> Task:
+    def _spec(self, groups: tuple[int, ...], y: Array, weight: Array) -> MachineSpec:
         raise NotImplementedError
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         start = time.monotonic()
         data = self._labelled(X, y, sample_weight)
-        shop = self._shop(data.points, data.weight, data.groups)
-        tasks = self._tasks(data)
-        self._finish(data, self._run(shop, tasks, start, unseen=bool(self.probability)))
+        solver = self._machine_solver(data.points, data.weight, data.groups)
+        specs = self._specs(data)
+        self._finish(data, self._run(solver, specs, start, with_loo_scores=bool(self.probability)))
         return self
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any) -> Labelled:
@@ -100,18 +100,18 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
             points=points, codes=codes, weight=weight, weights=weights, parts=parts, groups=groups
         )
 
-    def _tasks(self, data: Labelled) -> list[Task]:
+    def _specs(self, data: Labelled) -> list[MachineSpec]:
         """Return the machines to be found."""
         k = len(data.parts)
         if k == 2 or not self._by_pairs:
             signs = [np.where(data.codes == c, 1.0, -1.0) for c in (range(k) if k > 2 else [1])]
-            return [self._task((0,), sign, data.weights) for sign in signs]
-        tasks = []
+            return [self._spec((0,), sign, data.weights) for sign in signs]
+        specs = []
         for a, b in self._pairs():
             both = np.concatenate([data.parts[a], data.parts[b]])
             sign = np.repeat([1.0, -1.0], [len(data.parts[a]), len(data.parts[b])])
-            tasks.append(self._task((a, b), sign, data.weights[both]))
-        return tasks
+            specs.append(self._spec((a, b), sign, data.weights[both]))
+        return specs
 
     def _finish(self, data: Labelled, machines: list[Machine]) -> None:
         """Keep what predictions need."""

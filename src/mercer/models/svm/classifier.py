@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from ...checks import Array, InputError, sentence
-from ...fitting.machines import Task
+from ...fitting.machines import MachineSpec
 from ...solvers.box.machines import (
     classification,
     hard_margin,
@@ -182,20 +182,20 @@ class SVC(SupportVectorClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _task(self, groups: tuple[int, ...], y: Array, weight: Array) -> Task:
+    def _spec(self, groups: tuple[int, ...], y: Array, weight: Array) -> MachineSpec:
         bounds = self._bounds(self.C, weight, len(y), endless=True)
         if np.isinf(bounds).any():
             if not self.fit_intercept:
                 must = "C must be finite where fit_intercept is False"
                 raise InputError(sentence("SVC", must, "C=inf", "Use a large C, such as 1e6."))
-            return Task(
+            return MachineSpec(
                 groups=groups,
                 problem=hard_margin(y, bounds > 0),
                 read=read_hard_margin,
                 relative=True,
             )
         problem = classification(y, bounds, bool(self.fit_intercept))
-        return Task(groups=groups, problem=problem, read=read_classification)
+        return MachineSpec(groups=groups, problem=problem, read=read_classification)
 
     @atomic
     @recorded
@@ -365,7 +365,7 @@ class NuSVC(SupportVectorClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _task(self, groups: tuple[int, ...], y: Array, weight: Array) -> Task:
+    def _spec(self, groups: tuple[int, ...], y: Array, weight: Array) -> MachineSpec:
         nu = self._share("nu")
         most = 2 * min(float(weight[y > 0].sum()), float(weight[y < 0].sum())) / weight.sum()
         if nu > most * (1 + 1e-12):
@@ -373,8 +373,8 @@ class NuSVC(SupportVectorClassifier):
             raise InputError(
                 sentence("NuSVC", must, f"specified nu={nu:g} is infeasible", "Lower nu.")
             )
-        read = partial(read_nu_classification, tol=self.tol)
-        return Task(groups=groups, problem=nu_classification(y, weight, nu), read=read)
+        read = partial(read_nu_classification, y=y, tol=self.tol)
+        return MachineSpec(groups=groups, problem=nu_classification(y, weight, nu), read=read)
 
     @atomic
     @recorded

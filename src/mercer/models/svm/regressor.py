@@ -10,7 +10,7 @@ from sklearn.base import OutlierMixin, RegressorMixin
 
 from ... import checks
 from ...checks import Array, InputError, sentence
-from ...fitting.machines import Task
+from ...fitting.machines import MachineSpec
 from ...grams import limited_threads
 from ...inputs import Input
 from ...solvers import Machine
@@ -41,10 +41,10 @@ from .base import SupportVectorEstimator
 class SingleMachine(SupportVectorEstimator):
     """An estimator of one function."""
 
-    def _fit_one(self, points: Input, weight: Array | None, task: Task) -> Machine:
+    def _fit_one(self, points: Input, weight: Array | None, spec: MachineSpec) -> Machine:
         start = time.monotonic()
-        shop = self._shop(points, weight, [np.arange(len(points))])
-        machine = self._run(shop, [task], start)[0]
+        solver = self._machine_solver(points, weight, [np.arange(len(points))])
+        machine = self._run(solver, [spec], start)[0]
         self._store_one(machine)
         return machine
 
@@ -217,14 +217,14 @@ class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         points = self._check_fit(X)
         targets = self._numbers(y, len(points))
         weight = checks.sample_weight("SVR", sample_weight, len(points))
-        self._fit_one(points, weight, self._task(targets, weight))
+        self._fit_one(points, weight, self._spec(targets, weight))
         return self
 
-    def _task(self, targets: Array, weight: Array | None) -> Task:
+    def _spec(self, targets: Array, weight: Array | None) -> MachineSpec:
         epsilon = checks.number("SVR", "epsilon", self.epsilon, least=0)
         bounds = self._bounds(self.C, weight, len(targets))
         problem = regression(targets, bounds, epsilon, bool(self.fit_intercept))
-        return Task(groups=(0,), problem=problem, read=read_regression)
+        return MachineSpec(groups=(0,), problem=problem, read=read_regression)
 
     def predict(self, X: PointsLike) -> Array:
         """Predict the number of each point.
@@ -390,19 +390,21 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         weight = checks.sample_weight("NuSVR", sample_weight, len(points))
         bounds = self._bounds(self.C, weight, len(points))
         problem = nu_regression(targets, bounds, self._share("nu"))
-        shop = self._shop(points, weight, [np.arange(len(points))])
+        solver = self._machine_solver(points, weight, [np.arange(len(points))])
         with limited_threads(self.n_jobs, "NuSVR"):
             machine = None
             if problem.balanced():
-                machine = shop.solve(Task(groups=(0,), problem=problem, read=read_nu_regression))
+                machine = solver.solve(
+                    MachineSpec(groups=(0,), problem=problem, read=read_nu_regression)
+                )
             if machine is None or machine.parameter <= machine.solution.violation:
                 # No tube is needed, unless that takes larger coefficients than nu allows.
                 narrow = regression(targets, bounds, 0.0, offset=True)
-                free = shop.solve(Task(groups=(0,), problem=narrow, read=read_regression))
+                free = solver.solve(MachineSpec(groups=(0,), problem=narrow, read=read_regression))
                 allowed = np.abs(problem.start).sum() * (1 + 1e-9)
                 if machine is None or machine.parameter < 0 or np.abs(free.b).sum() <= allowed:
                     machine = free
-        self._certify([machine], shop, time.monotonic() - start)
+        self._certify([machine], solver, time.monotonic() - start)
         self._store_one(machine)
         self.epsilon_ = machine.parameter
         return self
@@ -561,7 +563,9 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         weight = checks.sample_weight("OneClassSVM", sample_weight, len(points))
         bounds = np.ones(len(points)) if weight is None else weight
         problem = one_class(bounds, self._share("nu"))
-        self._fit_one(points, weight, Task(groups=(0,), problem=problem, read=read_one_class))
+        self._fit_one(
+            points, weight, MachineSpec(groups=(0,), problem=problem, read=read_one_class)
+        )
         self.offset_ = -self.intercept_[0]
         return self
 

@@ -125,6 +125,11 @@ def levels(problem: BoxProblem, found: BoxSolution) -> list[float]:
     return shared
 
 
+def offset_of(problem: BoxProblem, found: BoxSolution) -> float:
+    """Return the offset of f, where the slopes of the problem are those of the loss."""
+    return -levels(problem, found)[0] if problem.offset else 0.0
+
+
 def _machine(
     problem: BoxProblem, found: BoxSolution, offset: float, scale: float, losses: Array, **rest: Any
 ) -> Machine:
@@ -149,7 +154,7 @@ def _machine(
 def read_classification(problem: BoxProblem, found: BoxSolution) -> Machine:
     """Return the machine of `classification`."""
     y = -problem.linear
-    offset = -levels(problem, found)[0] if problem.offset else 0.0
+    offset = offset_of(problem, found)
     bounds = np.maximum(problem.upper, -problem.lower)
     slack = np.maximum(0.0, 1 - y * (found.g + y + offset))
     return _machine(
@@ -166,7 +171,7 @@ def read_classification(problem: BoxProblem, found: BoxSolution) -> Machine:
 
 def read_regression(problem: BoxProblem, found: BoxSolution) -> Machine:
     """Return the machine of `regression`."""
-    offset = -levels(problem, found)[0] if problem.offset else 0.0
+    offset = offset_of(problem, found)
     slack = np.maximum(0.0, np.abs(found.g + offset) - problem.kink)
     losses = problem.upper * slack
     return _machine(
@@ -176,13 +181,15 @@ def read_regression(problem: BoxProblem, found: BoxSolution) -> Machine:
 
 def read_quantile_regression(problem: BoxProblem, found: BoxSolution) -> Machine:
     """Return the machine of `quantile_regression`."""
-    offset = -levels(problem, found)[0] if problem.offset else 0.0
+    offset = offset_of(problem, found)
     errors = -(found.g + offset)
     losses = np.maximum(problem.upper * errors, problem.lower * errors)
     return _machine(problem, found, offset, 1.0, losses, dual=-found.objective, parameter=0.0)
 
 
-def read_nu_classification(problem: BoxProblem, found: BoxSolution, tol: float) -> Machine:
+def read_nu_classification(
+    problem: BoxProblem, found: BoxSolution, y: Array, tol: float
+) -> Machine:
     """Return the machine of `nu_classification`, scaled so that the margin is at y f = 1."""
     above, below = levels(problem, found)
     margin = (above - below) / 2
@@ -190,7 +197,6 @@ def read_nu_classification(problem: BoxProblem, found: BoxSolution, tol: float) 
         status = Status.NO_MARGIN if found.status == Status.CONVERGED else found.status
         margin, found = tol, replace(found, status=status)
     offset = -(above + below) / 2 / margin
-    y = np.where(problem.upper > 0, 1.0, -1.0)
     bounds = np.maximum(problem.upper, -problem.lower) / margin
     losses = bounds * np.maximum(0.0, 1 - y * (found.g / margin + offset))
     norm = float(found.b @ found.g) / margin**2

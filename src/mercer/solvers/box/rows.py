@@ -55,6 +55,12 @@ class DenseRows:
     def add(self, places: Array, weights: Array, g: Array) -> None:
         _native.add_rows(self.values, places, weights, self.points, g)
 
+    def products(self, b: Array, columns: Array) -> Array:
+        """Return the sums of b times rows in some columns of the whole matrix."""
+        found, used = np.zeros(len(columns)), np.flatnonzero(b)
+        _native.add_rows(self.values, self.points[used], b[used], columns, found)
+        return found
+
 
 class RowStore:
     """Rows computed in blocks when first asked for; the ones not used for longest go first.

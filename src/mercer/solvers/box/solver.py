@@ -54,13 +54,18 @@ class BoxSolver:
     """Solves box problems on rows of one kernel matrix.
 
     Small problems are one block; of others, blocks of the variables that violate the conditions
-    most are solved in turn, the rest standing still. `rows` are those of K.
+    most are solved in turn, the rest standing still. `rows` are those of K. block: that of a
+    former solver of the same precision, whose memory is used again.
     """
 
-    def __init__(self, rows: KernelRows, tol: float, max_iter: int, monitor: Monitor) -> None:
+    def __init__(
+        self, rows: KernelRows, tol: float, max_iter: int, monitor: Monitor, block: Any = None
+    ) -> None:
         self.rows, self.tol, self.max_iter, self.monitor = rows, tol, max_iter, monitor
-        single = rows.values.dtype == np.float32
-        self.block = _native.BlockSolver32() if single else _native.BlockSolver64()
+        if block is None:
+            single = rows.values.dtype == np.float32
+            block = _native.BlockSolver32() if single else _native.BlockSolver64()
+        self.block = block
 
     def solve(self, problem: BoxProblem, g: Array | None = None) -> BoxSolution:
         """Return the solution; g: K b + linear at the start of the problem, where it is known."""
@@ -116,8 +121,11 @@ class BoxSolver:
     def _fetch(self, chosen: Array) -> Array:
         """Return the places of rows, and note the roots of their diagonal."""
         slots = self.rows.fetch(chosen)
-        self.roots[chosen] = np.sqrt(np.abs(self.rows.values[slots, self.rows.columns(chosen)]))
+        self._note_roots(chosen, slots)
         return slots
+
+    def _note_roots(self, chosen: Array, slots: Array) -> None:
+        self.roots[chosen] = np.sqrt(np.abs(self.rows.values[slots, self.rows.columns(chosen)]))
 
     def _gradient(self, problem: BoxProblem, b: Array) -> Array:
         """Return K b + linear, summed anew."""
@@ -185,7 +193,7 @@ class BoxSolver:
 
     def _whole(self, problem: BoxProblem, b: Array, g: Array, moving: Array) -> str:
         """Solve all variables that can move at once, to the last digits where that can be done."""
-        slots = self._fetch(moving)
+        slots = self.rows.fetch(moving)
         if len(moving) == len(b):
             ended = self._turns(problem, b, g, moving, slots)
         else:
@@ -207,6 +215,7 @@ class BoxSolver:
             goes_on = ended != Status.UNBOUNDED and self.iterations < self.max_iter
             if goes_on and self._polish(part, b, g):
                 return ended
+            self._note_roots(moving, slots)
             few = len(part.free(b)) <= MEMBERS
             if goes_on and few:
                 ended = self._active_set(part, b, g, moving) or ended
