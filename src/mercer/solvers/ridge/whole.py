@@ -12,7 +12,7 @@ from ...grams import Gram, Multiply, partial_cholesky
 from ...linalg.cg import LowRankPreconditioner, Operator, Patience, System, conjugate_gradients
 from ...linalg.cholesky import SINGLE_FROM, TILE, NotPositiveDefinite, TileCholesky
 from ...monitor import Monitor, Stopped
-from .problem import RidgeProblem, Solution, assess, unsolved
+from .problem import RidgeProblem, Solution, assess, left_out_errors, unsolved
 
 REFINEMENTS = 30
 PRECISE_BELOW = 2e-5  # residuals that single-precision sums cannot tell
@@ -122,7 +122,6 @@ class Cholesky:
     ) -> Array:
         """Return y_i - f_i of the models without sample i: the point, or one of its copies."""
         errors = np.empty_like(c)
-        share = problem.left_out
         for (alpha, columns), found, diagonal in zip(
             problem.groups(), solved, diagonals, strict=True
         ):
@@ -130,10 +129,7 @@ class Cholesky:
             inverse = diagonal[:, None]
             if problem.intercept:
                 inverse = inverse - found[:, -1:] ** 2 / ones[own]
-            rest = (1 - share) + alpha * inverse * share  # 1 - h_i share
-            with np.errstate(invalid="ignore"):
-                units = alpha * c[:, own] / (problem.roots * rest)
-            errors[:, own] = np.where(share < 1, units, c[:, own] / (problem.roots * inverse))
+            errors[:, own] = left_out_errors(problem, alpha, c[:, own], inverse)
         return errors
 
 
