@@ -162,7 +162,8 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
     """Kernel ridge regression that chooses its kernel and alpha by exact cross-validation.
 
     One eigendecomposition of K for each kernel gives the held-out predictions of every alpha in
-    closed form: those of a set F held out are y_F - (I - H_FF)**-1 (y_F - f_F). Above 6,000 points
+    closed form: those of a set F held out are y_F - (I - H_FF)**-1 (y_F - f_F). With few folds,
+    where it costs less, each fold is fitted, for all alphas at once. Above 6,000 points
     the same for a Nyström model; the final fit is that of `KernelRidge`. Scores are those of
     scikit-learn's `cross_val_score` on the same folds: `sample_weight` is for training, and reaches
     the scores only where metadata routing is enabled and the scorer (or, without one, this model's
@@ -249,7 +250,7 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
 
     As in `KernelRidgeCV`; equal scores are decided by the squared error of the held-out scores.
     Class weights are for training, never for scores. With folds "balanced" ones are those of each
-    fold's training points, at the price of a decomposition for each weighting; leaving out one
+    fold's training points, at the price of further decompositions; leaving out one
     point at a time, those of all points. Probabilities of a fold are those of the model without
     it, calibrated on its training points; leaving out one, their slope is that of all points.
 
