@@ -60,7 +60,7 @@ class KernelPaths:
         kernels = [one.checked().kernel for one in prepared]
         shared = all(kernel.domain == kernels[0].domain for kernel in kernels)
         if len(kernels) > 1 and shared and not isinstance(self.points, RowBlocks):
-            family = gram_family(kernels, self.points, dtype=np.float64, monitor=self.monitor)
+            family = gram_family(kernels, prepared[0], dtype=np.float64, monitor=self.monitor)
             return list(family.dense())
         options = {"dtype": np.float64, "store": False, "monitor": self.monitor}
         return [one.gram(**options).dense() for one in prepared]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -61,14 +61,17 @@ class RidgeSearch(RidgeEstimator):
         return super().set_params(**params)
 
     def _kernel(self) -> Kernel:
-        return self._kernels()[0]
+        return to_kernel(self._given_kernels()[0], who=type(self).__name__)
 
     def _kernels(self) -> list[Kernel]:
+        return [to_kernel(kernel, who=type(self).__name__) for kernel in self._given_kernels()]
+
+    def _given_kernels(self) -> Sequence[Any]:
         given = self.kernel if isinstance(self.kernel, list | tuple) else [self.kernel]
-        who = type(self).__name__
         if not given:
-            raise InputError(sentence(who, "kernel must name at least one", "an empty list"))
-        return [to_kernel(kernel, who=who) for kernel in given]
+            must = "kernel must name at least one"
+            raise InputError(sentence(type(self).__name__, must, "an empty list"))
+        return given
 
     def _check_alphas(self) -> list[float]:
         who = type(self).__name__
