@@ -116,16 +116,23 @@ def test_large_systems_of_held_out_points(lowest, all_in_parts):
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("least", [0.0, 100.0])  # 100: most of K may be left out
-def test_a_path_is_the_same_in_parts_and_can_be_stopped(intercept, least, request):
+@pytest.mark.parametrize("rank", [None, 60], ids=["whole", "low rank"])
+def test_a_path_is_the_same_in_parts_and_can_be_stopped(intercept, rank, request):
     problem = RidgeProblem(
-        targets=random.normal(size=(N, 1)), alpha=np.ones(1), weight=None, intercept=intercept
+        targets=random.normal(size=(N, 1)), alpha=np.ones(1), intercept=intercept
     )
-    wanted = RidgePath.of_gram(K.copy(), problem, least).leave_one_out(200.0)
+    few = random.normal(size=(N, rank or 1)) * np.logspace(0, -6, rank or 1)
+
+    def made(monitor):
+        if rank is not None:
+            return RidgePath.of_low_rank(few @ few.T, problem, 1.0, N // 2, monitor)
+        return RidgePath.of_spectrum(K.copy(), problem, monitor)
+
+    wanted = made(Monitor()).leave_one_out(200.0)
     request.getfixturevalue("all_in_parts")
-    found = RidgePath.of_gram(K.copy(), problem, least, Monitor()).leave_one_out(200.0)
+    found = made(Monitor()).leave_one_out(200.0)
     np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-10)
-    assert stops(lambda monitor: RidgePath.of_gram(K.copy(), problem, least, monitor)) > 20
+    assert stops(made) > 20
 
 
 # --- principal components ------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import pytest
 from costed import costed
 from scipy.optimize import minimize
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
 
 import mercer
@@ -320,6 +321,17 @@ def test_the_way_is_chosen_by_kernel_and_memory(monkeypatch):
     assert few.certificate_.solver == "nystrom"
     assert "does not fit" in few.certificate_.plan
     assert len(few.support_) == len(few.dual_coef_) == 20
+
+
+def test_what_rounding_keeps_from_the_end_is_given_up():
+    # Features of up to 1e14 in single precision: no number of steps brings the gap down.
+    rows = np.random.default_rng(3)
+    points = (rows.normal(size=(32, 2)) @ rows.normal(size=(2, 7)) * 5e4).astype(np.float32)
+    target = rows.normal(size=32)
+    model = KernelMachineRegressor(kernel=(Linear() + 1.0) ** 3, loss=Huber(60.0), solver="primal")
+    with pytest.warns(ConvergenceWarning, match=r"stagnated.*Rounding limits the accuracy"):
+        model.fit(points, target)
+    assert model.n_iter_ < 100  # of 200
 
 
 def test_small_limits():

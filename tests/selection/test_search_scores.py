@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from costed import costed
 from sklearn import config_context
 from sklearn.datasets import make_classification
 from sklearn.metrics import make_scorer, r2_score, roc_auc_score
@@ -88,6 +89,17 @@ def test_classes(kind, scoring, class_weight):
     options = {"class_weight": weight, "fit_intercept": True}
     search = KernelRidgeClassifierCV(ALPHAS, kernel=KERNELS, cv=folds, scoring=scoring, **options)
     same_scores(search.fit(X, y), KernelRidgeClassifier(**options), y, folds, scoring)
+
+
+@pytest.mark.parametrize("class_weight", ["plain", "balanced"])
+@pytest.mark.parametrize("scoring", [None, "neg_log_loss"])
+@pytest.mark.parametrize("way", ["double", "band"])  # the rate that makes it the cheapest
+def test_classes_by_fits_of_every_fold(way, scoring, class_weight):
+    folds = list(KFold(3, shuffle=True, random_state=1).split(X))
+    options = {"class_weight": CLASS_WEIGHTS[class_weight]("three"), "fit_intercept": True}
+    search = KernelRidgeClassifierCV(ALPHAS, kernel=KERNELS, cv=folds, scoring=scoring, **options)
+    costed(search, refit_from=0, **{way: 1e30}).fit(X, THREE)
+    same_scores(search, KernelRidgeClassifier(**options), THREE, folds, scoring)
 
 
 def test_weights_of_labels():

@@ -16,8 +16,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.metaestimators import available_if
 
 from ..checks import Array, InputError, sentence, show
-from ..solvers import RidgePath
-from ..solvers.ridge.path import Part
+from ..solvers import HeldOutPath
 
 Splits = list[tuple[Array, Array]]  # training and test rows
 Fold = tuple[Array, Array]  # rows that the model must not see, and those of them to score
@@ -161,8 +160,13 @@ class Search:
     folds: Sequence[Fold] | None
     turns: Sequence[Sequence[int]] = ((0,),)
 
+    @property
+    def held(self) -> tuple[int, ...] | None:
+        """How many points each fold holds out; None leaves out one at a time."""
+        return None if self.folds is None else tuple(len(outside) for outside, _ in self.folds)
+
     def along(
-        self, kernel: Any, paths: Iterable[RidgePath], alphas: Sequence[float]
+        self, kernel: Any, paths: Iterable[HeldOutPath], alphas: Sequence[float]
     ) -> Iterator[Candidate]:
         """Yield a candidate for each alpha, given the path of each turn."""
         count = sum(len(turn) for turn in self.turns)
@@ -184,7 +188,7 @@ class Search:
                         error=error,
                     )
 
-    def _held(self, path: RidgePath, fold: int) -> tuple[Part | None, Array]:
+    def _held(self, path: HeldOutPath, fold: int) -> tuple[Any, Array]:
         """Return the points that the model must not see, None for one at a time; and the test."""
         if self.folds is None:
             return None, np.arange(len(self.targets))
@@ -192,7 +196,7 @@ class Search:
         return path.part(outside), test
 
     def _fold(
-        self, path: RidgePath, alpha: float, outside: Part | None, test: Array
+        self, path: HeldOutPath, alpha: float, outside: Any, test: Array
     ) -> tuple[float, float, float]:
         """Return the score, and the sum of squared errors with the number of points in it."""
         errors = self._errors(path, alpha, outside)
@@ -211,7 +215,7 @@ class Search:
         weight = np.ones(len(test)) if self.weight is None else self.weight[test]
         return score, float(weight @ (errors[test] ** 2).mean(axis=1)), float(weight.sum())
 
-    def _errors(self, path: RidgePath, alpha: float, outside: Part | None) -> Array:
+    def _errors(self, path: HeldOutPath, alpha: float, outside: Any) -> Array:
         """Return y - f of rows held out, NaN elsewhere, or everywhere where K is singular."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             if outside is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +18,7 @@ TOGETHER = 1024  # vectors that are turned back at once
 
 
 @dataclass(frozen=True)
-class _Panel:
+class Panel:
     """Some consecutive reflections, I - V L V'; V has rows from `start` on."""
 
     start: int
@@ -41,7 +42,7 @@ class Tridiagonal:
         n = len(A)
         self.monitor = monitor
         self.diagonal, self.beside = np.empty(n), np.zeros(max(n - 1, 0))
-        self.panels: list[_Panel] = []
+        self.panels: list[Panel] = []
         usable = overwrite and A.dtype == np.float64 and A.flags.f_contiguous
         whole = A if usable else np.array(A, dtype=np.float64, order="F")
         room = whole.reshape(-1, order="F")  # what is left of A lies in front, without gaps
@@ -50,7 +51,7 @@ class Tridiagonal:
             left = room[: (n - start) ** 2].reshape(n - start, n - start, order="F")
             width = min(n - 1 - start, max(8, min(PANEL, int(UPDATE / (n - start) ** 2))))
             V, W = self._reduce(left, start, width)
-            _close_ranks(room, n - start, width)
+            close_ranks(room, n - start, width)
             rest = room[: (n - start - width) ** 2].reshape(n - start - width, -1, order="F")
             blas.dsyr2k(-1.0, V[width:], W[width:], 1.0, rest, lower=1, overwrite_c=1)
             start += width
@@ -87,22 +88,28 @@ class Tridiagonal:
             both[:, 2 * i + 1] = w
             self.monitor.poll()
         V = np.asfortranarray(both[1:, ::2])
-        self.panels.append(_Panel(start + 1, V, _joined(V, shares)))
+        self.panels.append(Panel(start + 1, V, joined(V, shares)))
         return both[:, ::2], both[:, 1::2]
 
     def turn(self, Z: Array) -> Array:
-        """Return Q Z, in parts of some columns."""
-        out = np.empty(Z.shape)
-        for first in range(0, Z.shape[1], TOGETHER):
-            columns = slice(first, first + TOGETHER)
-            part = np.ascontiguousarray(Z[:, columns]).T
-            for panel in reversed(self.panels):
-                rows = part[:, panel.start :]
-                inside = product(product(rows, panel.V), panel.lower.T)
-                blas.dgemm(-1.0, inside, panel.V, 1.0, rows, trans_b=1, overwrite_c=1)
-                self.monitor.poll()
-            out[:, columns] = part.T
-        return out
+        """Return Q Z."""
+        return turned(self.panels, Z, self.monitor)
+
+
+def turned(panels: Sequence[Panel], Z: Array, monitor: Monitor, transposed: bool = False) -> Array:
+    """Return Q Z, or Q' Z, with Q the product of the panels, in parts of some columns."""
+    out = np.empty(Z.shape)
+    for first in range(0, Z.shape[1], TOGETHER):
+        columns = slice(first, first + TOGETHER)
+        part = np.array(Z[:, columns], order="C").T
+        for panel in panels if transposed else reversed(panels):
+            rows = part[:, panel.start :]
+            lower = panel.lower if transposed else panel.lower.T
+            inside = product(product(rows, panel.V), lower)
+            blas.dgemm(-1.0, inside, panel.V, 1.0, rows, trans_b=1, overwrite_c=1)
+            monitor.poll()
+        out[:, columns] = part.T
+    return out
 
 
 def _swapped(values: Array) -> Array:
@@ -128,7 +135,7 @@ def _reflect(column: Array, first: int) -> tuple[float, float]:
     return float(size), float((size - head) / size)
 
 
-def _joined(V: Array, shares: Array) -> Array:
+def joined(V: Array, shares: Array) -> Array:
     """Return L with (I - t1 v1 v1') ... (I - tk vk vk') = I - V L V'."""
     k = len(shares)
     inner, L = product(V.T, V), np.zeros((k, k))
@@ -138,7 +145,7 @@ def _joined(V: Array, shares: Array) -> Array:
     return L
 
 
-def _close_ranks(room: Array, m: int, width: int) -> None:
+def close_ranks(room: Array, m: int, width: int) -> None:
     """Move the last columns of an m x m matrix, on and below the diagonal, to the front of it."""
     left = m - width
     for j in range(left):

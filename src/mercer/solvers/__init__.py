@@ -14,8 +14,9 @@ from .loss.newton import LossProblem, LossSolution, Newton
 from .perceptron.solver import Perceptron, PerceptronSolution
 from .ridge.features import FeatureRidge
 from .ridge.nystrom import Nystrom
-from .ridge.path import RidgePath
+from .ridge.path import HeldOutPath, RidgePath
 from .ridge.problem import RidgeProblem, Solution
+from .ridge.refits import RidgeRefits
 from .ridge.whole import Cholesky, ConjugateGradients
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "DenseEigen",
     "DenseRows",
     "FeatureRidge",
+    "HeldOutPath",
     "KernelMeans",
     "KernelRows",
     "Krylov",
@@ -42,6 +44,7 @@ __all__ = [
     "PerceptronSolution",
     "RidgePath",
     "RidgeProblem",
+    "RidgeRefits",
     "RowStore",
     "Solution",
     "Spectrum",

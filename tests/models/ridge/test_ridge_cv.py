@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from costed import costed
 from sklearn import config_context
 from sklearn.datasets import make_classification, make_multilabel_classification
 from sklearn.kernel_ridge import KernelRidge as PeerRidge
@@ -18,8 +19,8 @@ from sklearn.model_selection import (
 
 from mercer import KernelRidge, KernelRidgeClassifier, KernelRidgeClassifierCV, KernelRidgeCV
 from mercer.kernels import Gaussian, Laplacian, Linear, Polynomial
-from mercer.models.ridge import search as ridge_cv
-from mercer.solvers import RidgePath, RidgeProblem
+from mercer.monitor import Monitor
+from mercer.solvers import RidgePath, RidgeProblem, RidgeRefits
 
 N = 45
 RANDOM = np.random.default_rng(7)
@@ -38,6 +39,13 @@ SPLITTERS = {
 }
 
 
+WAYS = {  # what makes each of them the cheapest
+    "spectrum": {"refit_from": N + 1},
+    "factors": {"refit_from": 0, "double": 1e30},
+    "bands": {"refit_from": 0, "band": 1e30},
+}
+
+
 def refitted(kernel, alpha, train, test, weight, intercept):
     """Predictions of a model fitted without closed forms."""
     part = None if weight is None else weight[train]
@@ -48,10 +56,11 @@ def refitted(kernel, alpha, train, test, weight, intercept):
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
 @pytest.mark.parametrize("name", SPLITTERS)
-def test_scores_equal_those_of_refitted_models(name, weight, intercept):
+@pytest.mark.parametrize("way", WAYS)
+def test_scores_equal_those_of_refitted_models(way, name, weight, intercept):
     splits = list(SPLITTERS[name].split(X, Y, GROUPS if name == "groups" else None))
     model = KernelRidgeCV(ALPHAS, kernel=KERNELS, cv=splits, fit_intercept=intercept)
-    model.fit(X, Y, weight)
+    costed(model, **WAYS[way]).fit(X, Y, weight)
     table = model.cv_results_
     for index, params in enumerate(table["params"]):
         for fold, (train, test) in enumerate(splits):
@@ -134,23 +143,24 @@ def test_alpha_zero_is_interpolation():
 
 @pytest.mark.parametrize("cv", [None, KFold(4)], ids=["one", "folds"])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_many_points_use_the_exact_errors_of_a_smaller_model(monkeypatch, cv, intercept):
+def test_many_points_use_the_exact_errors_of_a_smaller_model(cv, intercept):
     """With all points as centres the smaller model is the whole one."""
     options = {"kernel": Gaussian(gamma=0.5), "cv": cv, "fit_intercept": intercept}
     exact = KernelRidgeCV(ALPHAS, **options).fit(X, Y, WEIGHT)
-    monkeypatch.setattr(ridge_cv, "EXACT_ROWS", 10)
-    found = KernelRidgeCV(ALPHAS, n_centers=N, **options).fit(X, Y, WEIGHT)
+    found = costed(KernelRidgeCV(ALPHAS, n_centers=N, **options), search_rows=10)
+    found.fit(X, Y, WEIGHT)
     np.testing.assert_allclose(
         found.cv_results_["mean_test_score"], exact.cv_results_["mean_test_score"], atol=1e-6
     )
-    few = KernelRidgeCV(ALPHAS, n_centers=12, **options).fit(X, Y, WEIGHT)
+    few = costed(KernelRidgeCV(ALPHAS, n_centers=12, **options), search_rows=10)
+    few.fit(X, Y, WEIGHT)
     assert few.best_score_ != exact.best_score_
 
 
-def test_few_centres_are_left_out_exactly(monkeypatch):
-    monkeypatch.setattr(ridge_cv, "EXACT_ROWS", 10)
+def test_few_centres_are_left_out_exactly():
     kernel = Gaussian(gamma=0.5)
-    model = KernelRidgeCV([0.1], kernel=kernel, n_centers=9, solver="nystrom").fit(X, Y)
+    model = KernelRidgeCV([0.1], kernel=kernel, n_centers=9, solver="nystrom")
+    costed(model, search_rows=10).fit(X, Y)
     Z = X[model.support_]
     K, inner = kernel.formula(X, Z), kernel.formula(Z, Z)
     found = []
@@ -161,19 +171,56 @@ def test_few_centres_are_left_out_exactly(monkeypatch):
     assert model.best_score_ == pytest.approx(r2_score(Y, found), abs=1e-6)
 
 
-def test_an_exact_map_takes_the_place_of_centres(monkeypatch):
+def test_an_exact_map_takes_the_place_of_centres():
     exact = KernelRidgeCV(ALPHAS, kernel=Linear()).fit(X, Y)
-    monkeypatch.setattr(ridge_cv, "EXACT_ROWS", 10)
-    mapped = KernelRidgeCV(ALPHAS, kernel=Linear()).fit(X, Y)
+    mapped = costed(KernelRidgeCV(ALPHAS, kernel=Linear()), search_rows=10).fit(X, Y)
     np.testing.assert_allclose(
         mapped.cv_results_["mean_test_score"], exact.cv_results_["mean_test_score"], atol=1e-9
     )
 
 
+@pytest.mark.parametrize("shared", [False, True], ids=["factors", "band"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_refits_are_the_path(intercept, shared):
+    outputs = np.column_stack([Y, X[:, 1]])
+    weight = 0.2 + RANDOM.random(N)
+    copies = np.where(np.arange(N) % 3 == 0, 2.0, 1.0)
+    problem = RidgeProblem(outputs, np.zeros(2), weight, intercept, copies)
+    K = Gaussian(0.5).formula(X, X)
+    refits = RidgeRefits(K, problem, ALPHAS, Monitor(), shared)
+    path = RidgePath.of_spectrum(K.copy(), problem, Monitor())
+    rows = np.arange(0, N, 4)
+    held, wanted = refits.part(rows), path.part(rows)
+    for alpha in ALPHAS:
+        for found, expected in [
+            (refits.leave_one_out(alpha), path.leave_one_out(alpha)),
+            (refits.hold_out(alpha, held), path.hold_out(alpha, wanted)),
+            (
+                refits.leave_one_out_of_rest(alpha, held)[1],
+                path.leave_one_out_of_rest(alpha, wanted)[1],
+            ),
+        ]:
+            np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
+    assert np.array_equal(K, Gaussian(0.5).formula(X, X))
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["factors", "band"])
+def test_an_alpha_without_a_solution_has_no_errors(shared):
+    K = np.diag(np.append(np.ones(N - 1), -0.5))
+    problem = RidgeProblem(targets=Y[:, None], alpha=np.zeros(1))
+    refits = RidgeRefits(K, problem, [0.1, 1.0], Monitor(), shared)
+    held = refits.part(np.arange(5))
+    assert refits.hold_out(1.0, held) == pytest.approx(Y[:5, None])
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+        refits.hold_out(0.1, held)
+    assert np.isnan(refits.leave_one_out(0.1)).all()
+    assert not RidgeRefits(K, problem, [0.1], Monitor(), shared).part(np.arange(5)).errors
+
+
 def test_path_holds_out_sets_larger_than_its_space():
     """Both sides of Woodbury's identity."""
-    problem = RidgeProblem(targets=Y[:, None], alpha=np.zeros(1), weight=None, intercept=True)
-    path = RidgePath.of_gram(Linear().formula(X, X), problem)
+    problem = RidgeProblem(targets=Y[:, None], alpha=np.zeros(1), intercept=True)
+    path = RidgePath.of_spectrum(Linear().formula(X, X), problem, Monitor())
     whole = np.arange(N)
     for size in (2, 30):
         rows = whole[:size]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,13 +25,13 @@ from ...fitting.cross_validation import (
     check_folds,
     results,
 )
-from ...fitting.ridge import MAP_MOST, RidgeFit
-from ...grams import gram_family, limit_in_bytes, limited_threads, prepare
-from ...inputs import Input, RowBlocks
+from ...fitting.ridge_search import KernelPaths
+from ...grams import limited_threads
+from ...inputs import Input
 from ...kernels import Kernel, to_kernel
-from ...monitor import Monitor, Stopped
+from ...monitor import Stopped
 from ...run import Run
-from ...solvers import RidgePath, RidgeProblem
+from ...solvers import RidgeProblem
 from ...typing import (
     Callback,
     ClassWeight,
@@ -54,8 +54,6 @@ from .classifier import LabelledRidge, Labels
 from .regressor import NumberRidge, RidgeEstimator
 
 SEARCH_SHARE = 0.8  # of the time limit; the final fit has what is left of all of it
-AT_ONCE = 8  # kernels whose matrices are computed together
-EXACT_ROWS = 6000  # up to which K is diagonalised
 EQUAL = 1e-12  # relative difference of scores that is rounding
 HALF_DECADES = 10.0 ** np.arange(-6, 3.5, 0.5)
 
@@ -98,14 +96,17 @@ class RidgeSearch(RidgeEstimator):
         return super().set_params(**params)
 
     def _kernel(self) -> Kernel:
-        return self._kernels()[0]
+        return to_kernel(self._given_kernels()[0], who=type(self).__name__)
 
     def _kernels(self) -> list[Kernel]:
+        return [to_kernel(kernel, who=type(self).__name__) for kernel in self._given_kernels()]
+
+    def _given_kernels(self) -> Sequence[Any]:
         given = self.kernel if isinstance(self.kernel, list | tuple) else [self.kernel]
-        who = type(self).__name__
         if not given:
-            raise InputError(sentence(who, "kernel must name at least one", "an empty list"))
-        return [to_kernel(kernel, who=who) for kernel in given]
+            must = "kernel must name at least one"
+            raise InputError(sentence(type(self).__name__, must, "an empty list"))
+        return given
 
     def _check_alphas(self) -> list[float]:
         who = type(self).__name__
@@ -185,9 +186,17 @@ class RidgeSearch(RidgeEstimator):
     ) -> list[Candidate]:
         """Return the candidates that there was time for, and warn if it was not all of them."""
         candidates: list[Candidate] = []
-        total = len(self._kernels()) * len(alphas)
+        kernels = self._kernels()
+        total = len(kernels) * len(alphas)
+        work = KernelPaths(
+            points=points,
+            problems=problems,
+            alphas=alphas,
+            held=search.held,
+            settings=self._settings(run),
+        )
         try:
-            for kernel, paths in self._paths(points, problems, run):
+            for kernel, paths in work.of(kernels):
                 for candidate in search.along(kernel, paths, alphas):
                     candidates.append(candidate)
                     record = {"stage": "cross-validation", "alpha": candidate.alpha}
@@ -201,75 +210,15 @@ class RidgeSearch(RidgeEstimator):
             run.warn(text, ConvergenceWarning)
         return candidates
 
-    def _paths(
-        self, points: Input, problems: list[RidgeProblem], run: Run
-    ) -> Iterator[tuple[Kernel, Iterator[RidgePath]]]:
-        """Yield every kernel with its path for each problem: exact for few points or features,
-        else that of Nyström's model.
-        """
-        kernels, least = self._kernels(), min(self._check_alphas())
-        n, weight = len(points), problems[0].weight
-        limit = limit_in_bytes(type(self).__name__, self.memory_limit)
-        few = n <= EXACT_ROWS and 40 * n * n <= limit
-        together = max(1, min(AT_ONCE, limit // (8 * n * n) - 4))
-        for first in range(0, len(kernels), together):
-            some = kernels[first : first + together]
-            wide = [few and not self._has_small_map(kernel, points) for kernel in some]
-            chosen = [kernel for kernel, whole in zip(some, wide, strict=True) if whole]
-            matrices = iter(_dense(chosen, points, weight, run.monitor))
-            for kernel, whole in zip(some, wide, strict=True):
-                if whole:
-                    yield kernel, _of_gram(next(matrices), problems, least, run.monitor)
-                else:
-                    yield kernel, self._in_features(kernel, points, problems, run)
-
-    def _has_small_map(self, kernel: Kernel, points: Input) -> bool:
-        """Return whether an exact map has few features, and less than there are points."""
-        width = prepare(kernel, points).map_width()
-        return width is not None and width < min(len(points), MAP_MOST)
-
-    def _in_features(
-        self, kernel: Kernel, points: Input, problems: list[RidgeProblem], run: Run
-    ) -> Iterator[RidgePath]:
-        for problem in problems:
-            prepared = prepare(kernel, points, problem.weight).checked()
-            fit = RidgeFit(prepared, problem, self._settings(run))
-            yield RidgePath.of_features(fit.features())
-
-
-def _of_gram(
-    K: Array, problems: list[RidgeProblem], least: float, monitor: Monitor
-) -> Iterator[RidgePath]:
-    """Yield the path of each problem; the last one takes K itself."""
-    for problem in problems:
-        monitor.poll()
-        own = K if problem is problems[-1] else K.copy()
-        yield RidgePath.of_gram(own, problem, least, monitor)
-
-
-def _dense(
-    kernels: Sequence[Kernel], points: Input, weight: Array | None, monitor: Monitor
-) -> list[Array]:
-    """Return K of every kernel; what they have in common is computed once."""
-    prepared = [prepare(kernel, points, weight).checked() for kernel in kernels]
-    settled = [one.kernel for one in prepared]
-    blocks = isinstance(points, RowBlocks)
-    if (
-        len(settled) > 1
-        and not blocks
-        and all(kernel.domain == settled[0].domain for kernel in settled)
-    ):
-        return list(gram_family(settled, points, dtype=np.float64, monitor=monitor).dense())
-    return [one.gram(dtype=np.float64, store=False, monitor=monitor).dense() for one in prepared]
-
 
 class KernelRidgeCV(NumberRidge, RidgeSearch):
     """Kernel ridge regression that chooses its kernel and alpha by exact cross-validation.
 
     One eigendecomposition of K per kernel gives the held-out predictions of every alpha in closed
     form: those of a set F held out are y_F - (I - H_FF)**-1 (y_F - f_F), with H the matrix that
-    turns y into predictions. Above 6,000 points the same is done for a Nyström model. The final fit
-    is that of `KernelRidge`.
+    turns y into predictions. With few folds, where it costs less, each fold is fitted, for all
+    alphas at once. Above 6,000 points the same is done for a Nyström model. The final fit is that
+    of `KernelRidge`.
 
     Parameters
     ----------
@@ -456,7 +405,7 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
 
     It is exact, as in `KernelRidgeCV`; equal scores are decided by the squared error of the
     held-out scores. Class weights are for training, never for scores. With folds, "balanced"
-    weights are those of each fold's training points, at the price of a decomposition per weighting;
+    weights are those of each fold's training points, at the price of further decompositions;
     leaving out one point at a time, they are those of all points. Probabilities of a fold are those
     of the model without it, calibrated on its training points; leaving out one point at a time,
     their slope is that of all points.

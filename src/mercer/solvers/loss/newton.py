@@ -21,6 +21,8 @@ LOOSE = 0.3  # relative residual of the equations of a step far from the end
 SMALL = 1e-3  # of the losses of f = 0: what is below is compared with this
 SHORTEST = 2.0**-30  # step that is tried
 FINEST = 1e-8  # share of the usual residual that steps which get nowhere are solved to
+STALLED = 12  # steps over which neither the gap halves nor the objective falls: rounding rules
+PROGRESS = 1e-2  # share of the objective that counts as a fall
 OFFSET_STEPS = 60
 MOST = 200  # iterations of conjugate gradients in a step of Newton's method
 
@@ -145,15 +147,19 @@ class _Descent:
         alpha, tol, moved = self.problem.alpha, self.settings.tol, True
         start = self.problem.losses(np.zeros_like(self.F))
         best, care = math.inf, 1.0
+        reached, reached_at = math.inf, 0
         while True:
             gap, primal = self._measure(alpha), self.objective(alpha)
-            share = gap / max(abs(primal), SMALL * abs(start), np.finfo(float).tiny)
+            floor = max(abs(primal), SMALL * abs(start), np.finfo(float).tiny)
+            share = gap / floor
             digits = math.log(max(share, 1e-300)) / math.log(min(tol, 0.5))
             record = {"stage": "Newton", "iteration": self.steps, "gap": gap, "primal": primal}
             self.monitor.iteration(record | {"fraction": min(max(digits, 0.0), 1.0)})
             if share <= tol:
                 return Status.CONVERGED
-            if not moved:
+            if gap <= best / 2 or primal <= reached - PROGRESS * floor:
+                reached, reached_at = primal, self.steps
+            if not moved or self.steps - reached_at >= STALLED:
                 return Status.STAGNATED
             if self.steps >= self.settings.max_iter:
                 return Status.ITERATION_LIMIT

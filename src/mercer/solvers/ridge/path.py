@@ -6,12 +6,11 @@ processors.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-from scipy.linalg import LinAlgWarning, lapack, solve
+from scipy.linalg import lapack
 
 from ...checks import Array
 from ...grams import partial_cholesky
@@ -27,12 +26,35 @@ IGNORED = 1e-11  # share of a direction, against what I - H leaves at least
 NEGLIGIBLE = 1e-6  # trace of what may be left out of K, against the smallest alpha
 
 
+class HeldOutPath(Protocol):
+    """Errors of models fitted without some of the points, for any alpha of a path."""
+
+    weight: Array
+
+    def part(self, rows: Array) -> Any:
+        """Return what is needed to hold out these points."""
+
+    def hold_out(self, alpha: float, held: Any) -> Array:
+        """Return y_i - f(x_i) of the points held out, of the model without all of them."""
+
+    def leave_one_out(self, alpha: float) -> Array:
+        """Return y_i - f(x_i) of the models without sample i."""
+
+    def leave_one_out_of_rest(self, alpha: float, held: Any) -> tuple[Array, Array]:
+        """Return the other points, and their errors left out of the model without those held."""
+
+
 @dataclass(frozen=True)
 class Part:
-    """Some points, to be held out together, and their rows of the vectors."""
+    """Some points, to be held out together, and their rows of the vectors.
+
+    inner: the products of the columns of these rows, on and below the diagonal, with that of the
+    intercept as the last one; None where there are fewer rows.
+    """
 
     rows: Array
     vectors: Array
+    inner: Array | None = None
 
 
 class RidgePath:
@@ -65,21 +87,11 @@ class RidgePath:
             self.outside -= self.unit @ (self.unit.T @ targets)
 
     @classmethod
-    def of_gram(
-        cls,
-        K: Array,
-        problem: RidgeProblem,
-        least: float = 0.0,
-        monitor: Monitor | None = None,
-    ) -> RidgePath:
-        """Return the path of a dense K, which is changed; least: the smallest alpha to come."""
+    def of_spectrum(cls, K: Array, problem: RidgeProblem, monitor: Monitor) -> RidgePath:
+        """Return the path from all eigenvectors of a dense K, which is changed."""
         roots = problem.roots
-        monitor = Monitor() if monitor is None else monitor
         if problem.weight is not None:
             K *= roots * roots[:, 0]
-        few = cls._of_low_rank(K, problem, least, monitor)
-        if few is not None:
-            return few
         if problem.intercept:
             _set_apart(K, roots / np.linalg.norm(roots))
         values, vectors = eigh(K, monitor, overwrite=True)
@@ -88,18 +100,20 @@ class RidgePath:
         return cls(values, vectors, problem, complete=True)
 
     @classmethod
-    def _of_low_rank(
-        cls, K: Array, problem: RidgeProblem, least: float, monitor: Monitor
+    def of_low_rank(
+        cls, K: Array, problem: RidgeProblem, least: float, most: int, monitor: Monitor
     ) -> RidgePath | None:
-        """Return the path where K is, next to the smallest alpha, of less than half its size.
+        """Return the path where K is, next to the smallest alpha, of a rank of at most `most`.
 
         What is left out, E, changes predictions by |E| / alpha of their size; |E| is at most the
         trace of E, mostly a hundredth of it.
         """
-        if least <= SMALL * float(np.trace(K)):
+        weight = problem.roots[:, 0] ** 2
+        if least <= SMALL * float(weight @ np.diagonal(K)):
             return None
         enough = NEGLIGIBLE * least
-        factor = partial_cholesky(K, len(K) // 2, np.random.default_rng(0), enough=enough)
+        roots = None if problem.weight is None else problem.roots[:, 0]
+        factor = partial_cholesky(K, most, np.random.default_rng(0), roots, enough=enough)
         if factor.remaining.sum() > enough:
             return None
         Z = np.ascontiguousarray(factor.values.T)
@@ -191,7 +205,9 @@ class RidgePath:
 
     def part(self, rows: Array) -> Part:
         """Return what is needed to hold out these points, for any number of alphas."""
-        return Part(rows, self.vectors[rows])
+        vectors, unit = self.vectors[rows], self.unit[rows]
+        few = len(rows) <= vectors.shape[1] + unit.shape[1]
+        return Part(rows, vectors, None if few else half_square(np.hstack([vectors, unit]).T))
 
     def hold_out(self, alpha: float, held: Part) -> Array:
         """Return y_i - f(x_i) of the points held out, of the model without all of them."""
@@ -210,11 +226,15 @@ class RidgePath:
         shares = self.values / (self.values + alpha)
         # Directions that change no digit that matters: I - H is at least 1 - max(shares).
         first = int(np.searchsorted(shares, IGNORED * (1 - shares.max(initial=0.0))))
-        Z = held.vectors[:, first:] * np.sqrt(shares[first:])
-        Z = np.hstack([Z, self.unit[held.rows]]) if self.unit.size else Z
+        scale = np.sqrt(np.append(shares[first:], np.ones(self.unit.shape[1])))
+        Z = np.hstack([held.vectors[:, first:], self.unit[held.rows]]) * scale
         if Z.shape[0] <= Z.shape[1]:
             return _solve(_rest(half_square(Z)), residuals)
-        inside = _solve(_rest(half_square(Z.T)), product(Z.T, residuals))
+        if held.inner is None:
+            inner = half_square(Z.T)
+        else:
+            inner = np.array(held.inner[first:, first:] * scale * scale[:, None], order="F")
+        inside = _solve(_rest(inner), product(Z.T, residuals))
         return residuals + product(Z, inside)
 
 
@@ -242,10 +262,10 @@ def _solve(half: Array, right: Array) -> Array:
     if len(half) > TILE:
         return _solve_in_tiles(half, right)
     _, found, failed = lapack.dposv(half, right, lower=1)
-    if failed:  # not positive in floating point
-        with warnings.catch_warnings():  # scores of what rounding made of it come out bad enough
-            warnings.simplefilter("ignore", LinAlgWarning)
-            found = solve(mirror(half), right, check_finite=False)
+    if failed:  # not positive in floating point: scores of what rounding made of it are bad enough
+        _, _, found, singular = lapack.dsysv(half, right, lower=1)
+        if singular:
+            raise np.linalg.LinAlgError("I - H is singular")
     return np.asarray(found)
 
 

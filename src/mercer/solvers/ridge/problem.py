@@ -142,6 +142,19 @@ def unsolved(problem: RidgeProblem, status: Status, points: int | None = None) -
     )
 
 
+def left_out_errors(problem: RidgeProblem, alpha: float, c: Array, inverse: Array) -> Array:
+    """Return y_i - f_i of the models without sample i: the point, or one of its copies.
+
+    Given: the solution c of all points, and the diagonal of the inverse of S K S + alpha I, less
+    what an intercept takes of it, as one column or one for each output.
+    """
+    share = problem.left_out
+    rest = (1 - share) + alpha * inverse * share  # 1 - h_i share
+    with np.errstate(invalid="ignore"):
+        some = alpha * c / (problem.roots * rest)
+    return np.where(share < 1, some, c / (problem.roots * inverse))
+
+
 def assess(
     problem: RidgeProblem, c: Array, b: Array, ones: Array, applied: Array
 ) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ...linalg.cg import LowRankPreconditioner, Operator, Patience, System, conj
 from ...linalg.cholesky import SINGLE_FROM, TILE, NotPositiveDefinite, TileCholesky
 from ...monitor import Monitor, Stopped
 from ...status import Status
-from .problem import RidgeProblem, Solution, assess, unsolved
+from .problem import RidgeProblem, Solution, assess, left_out_errors, unsolved
 
 REFINEMENTS = 30
 PRECISE_BELOW = 2e-5  # residuals that single-precision sums cannot tell
@@ -132,7 +132,6 @@ class Cholesky:
     ) -> Array:
         """Return y_i - f_i of the models without sample i: the point, or one of its copies."""
         errors = np.empty_like(c)
-        share = problem.left_out
         for (alpha, columns), found, diagonal in zip(
             problem.groups(), solved, diagonals, strict=True
         ):
@@ -140,10 +139,7 @@ class Cholesky:
             inverse = diagonal[:, None]
             if problem.intercept:
                 inverse = inverse - found[:, -1:] ** 2 / ones[own]
-            rest = (1 - share) + alpha * inverse * share  # 1 - h_i share
-            with np.errstate(invalid="ignore"):
-                units = alpha * c[:, own] / (problem.roots * rest)
-            errors[:, own] = np.where(share < 1, units, c[:, own] / (problem.roots * inverse))
+            errors[:, own] = left_out_errors(problem, alpha, c[:, own], inverse)
         return errors
 
 
