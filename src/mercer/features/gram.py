@@ -11,8 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..checks import Array, MemoryLimitError, bytes_text
 from ..grams import Gram, limit_in_bytes
+from ..models.atomic import atomic
 from ..models.base import Certificate, KernelEstimator
 from ..models.records import recorded
+from ..status import Status
 
 
 class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):  # type: ignore[misc]
@@ -39,6 +41,8 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
     Schölkopf, Smola, Müller, "Nonlinear component analysis as a kernel eigenvalue problem" (1998).
     """
 
+    column_means_: Array
+
     def __init__(
         self, kernel: Any = None, *, center: bool = False, memory_limit: Any = "auto"
     ) -> None:
@@ -46,6 +50,7 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
         self.center = center
         self.memory_limit = memory_limit
 
+    @atomic
     @recorded
     def fit(self, X: Any, y: Any = None) -> Self:
         """Keep the points, and the means if they are to be taken off."""
@@ -58,7 +63,13 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
             self.column_means_ = np.asarray(K @ np.full(n, 1.0 / n), dtype=np.float64)
         plan = f"{K.plan.kind}: {K.plan.reason}" if self.center else "kept: no entry was needed"
         entries, seconds = n * n if self.center else 0, time.perf_counter() - start
-        self.certificate_ = Certificate("exact", plan, entries, K.plan.bytes, seconds)
+        self.certificate_ = Certificate(
+            status=Status.EXACT,
+            plan=plan,
+            kernel_entries=entries,
+            bytes=K.plan.bytes,
+            seconds=seconds,
+        )
         self._keep(np.arange(n))
         return self
 
@@ -66,9 +77,10 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
         """Return K(X, training points), dense."""
         return self._rows(self._cross_gram(X))
 
-    def fit_transform(self, X: Any, y: Any = None, **parameters: Any) -> Array:
+    @atomic
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Return K of the training points, dense and symmetric."""
-        self.fit(X, y, **parameters)
+        self.fit(X, y)
         return self._rows(self._prepared.gram(memory_limit=self.memory_limit, store=False))
 
     def _rows(self, K: Gram) -> Array:

@@ -13,6 +13,8 @@ from ..checks import Array, InputError, sentence, show
 from ..fitting.neighbours import Nearest, self_similarity
 from ..grams import limited_threads
 from ..inputs import Input
+from ..status import Status
+from .atomic import atomic
 from .base import Certificate, KernelEstimator
 from .records import recorded
 from .targets import is_single
@@ -20,6 +22,9 @@ from .targets import is_single
 
 class _KernelNeighbors(KernelEstimator):
     """Keeps the training points and finds the nearest of them."""
+
+    n_samples_fit_: int
+    _diagonal: Array  # k(x, x) of every training point
 
     def __init__(
         self,
@@ -48,7 +53,13 @@ class _KernelNeighbors(KernelEstimator):
         self.n_samples_fit_ = len(points)
         plan = "kept: new points are compared with all training points"
         seconds = time.perf_counter() - start
-        self.certificate_ = Certificate("exact", plan, len(points), self._diagonal.nbytes, seconds)
+        self.certificate_ = Certificate(
+            status=Status.EXACT,
+            plan=plan,
+            kernel_entries=len(points),
+            bytes=self._diagonal.nbytes,
+            seconds=seconds,
+        )
 
     def _check_weights(self) -> None:
         known = isinstance(self.weights, str) and self.weights in ("uniform", "distance")
@@ -143,6 +154,10 @@ class KernelNeighborsClassifier(ClassifierMixin, _KernelNeighbors):  # type: ign
     Shawe-Taylor, Cristianini, "Kernel Methods for Pattern Analysis" (2004), section 5.1.
     """
 
+    classes_: Array
+    _codes: Array  # the class number of every training point
+
+    @atomic
     @recorded
     def fit(self, X: Any, y: Any) -> Self:
         """Keep the points and their classes."""
@@ -193,7 +208,10 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KernelNeighbor
     """
 
     _sizes: ClassVar[tuple[float, float]] = (0.0, 1e300)  # their sums are to be numbers
+    _flat: bool  # y was a vector
+    _targets: Array
 
+    @atomic
     @recorded
     def fit(self, X: Any, y: Any) -> Self:
         """Keep the points and their targets, one number or one row a point."""

@@ -17,6 +17,7 @@ from ...solvers.box.machines import (
     read_hard_margin,
     read_nu_classification,
 )
+from ..atomic import atomic
 from ..records import recorded
 from .classes import SupportVectorClassifier
 
@@ -102,10 +103,16 @@ class SVC(SupportVectorClassifier):
             if not self.fit_intercept:
                 must = "C must be finite where fit_intercept is False"
                 raise InputError(sentence("SVC", must, "C=inf", "Use a large C, such as 1e6."))
-            return Task(groups, hard_margin(y, bounds > 0), read_hard_margin, relative=True)
+            return Task(
+                groups=groups,
+                problem=hard_margin(y, bounds > 0),
+                read=read_hard_margin,
+                relative=True,
+            )
         problem = classification(y, bounds, bool(self.fit_intercept))
-        return Task(groups, problem, read_classification)
+        return Task(groups=groups, problem=problem, read=read_classification)
 
+    @atomic
     @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the machines."""
@@ -184,8 +191,9 @@ class NuSVC(SupportVectorClassifier):
                 sentence("NuSVC", must, f"specified nu={nu:g} is infeasible", "Lower nu.")
             )
         read = partial(read_nu_classification, tol=self.tol)
-        return Task(groups, nu_classification(y, weight, nu), read)
+        return Task(groups=groups, problem=nu_classification(y, weight, nu), read=read)
 
+    @atomic
     @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the machines."""

@@ -22,6 +22,7 @@ from ...solvers.box.machines import (
     read_regression,
     regression,
 )
+from ..atomic import atomic
 from ..records import recorded
 from .base import SupportVectorEstimator
 
@@ -114,6 +115,7 @@ class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the function."""
@@ -127,7 +129,7 @@ class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         epsilon = checks.number("SVR", "epsilon", self.epsilon, least=0)
         bounds = self._bounds(self.C, weight, len(targets))
         problem = regression(targets, bounds, epsilon, bool(self.fit_intercept))
-        return Task((0,), problem, read_regression)
+        return Task(groups=(0,), problem=problem, read=read_regression)
 
     def predict(self, X: Any) -> Array:
         """Return f(x) of each point."""
@@ -154,6 +156,8 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
     ----------
     Schölkopf, Smola, Williamson, Bartlett, "New support vector algorithms" (2000).
     """
+
+    epsilon_: float
 
     def __init__(
         self,
@@ -188,6 +192,7 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the function and the tube."""
@@ -201,11 +206,11 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         with limited_threads(self.n_jobs, "NuSVR"):
             machine = None
             if problem.balanced():
-                machine = shop.solve(Task((0,), problem, read_nu_regression))
+                machine = shop.solve(Task(groups=(0,), problem=problem, read=read_nu_regression))
             if machine is None or machine.parameter <= machine.solution.violation:
                 # No tube is needed, unless that takes larger coefficients than nu allows.
                 narrow = regression(targets, bounds, 0.0, offset=True)
-                free = shop.solve(Task((0,), narrow, read_regression))
+                free = shop.solve(Task(groups=(0,), problem=narrow, read=read_regression))
                 allowed = np.abs(problem.start).sum() * (1 + 1e-9)
                 if machine is None or machine.parameter < 0 or np.abs(free.b).sum() <= allowed:
                     machine = free
@@ -241,6 +246,8 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
     high-dimensional distribution" (2001).
     """
 
+    offset_: float
+
     def __init__(
         self,
         nu: float = 0.5,
@@ -272,6 +279,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the region; y is not used."""
@@ -279,9 +287,14 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         weight = checks.sample_weight("OneClassSVM", sample_weight, len(points))
         bounds = np.ones(len(points)) if weight is None else weight
         problem = one_class(bounds, self._share("nu"))
-        self._fit_one(points, weight, Task((0,), problem, read_one_class))
+        self._fit_one(points, weight, Task(groups=(0,), problem=problem, read=read_one_class))
         self.offset_ = -self.intercept_[0]
         return self
+
+    @atomic
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Find the region; return 1 for points inside and on the border, -1 outside."""
+        return self.fit(X, y, sample_weight).predict(X)
 
     def decision_function(self, X: Any) -> Array:
         """Return f(x) - rho, positive inside; what is rounding is 0, as at support vectors."""
