@@ -15,7 +15,7 @@ from ..kernels.names import to_kernel
 from ..monitor import Monitor
 from .answers import Answers, answers_of
 from .family import GramFamily
-from .finite import refuse_large, roomy
+from .finite import LARGEST, constant_diagonal, refuse_large, roomy
 from .kinds.features import FeaturesGram
 from .kinds.half import PackedGram
 from .kinds.stored import StoredGram
@@ -62,7 +62,9 @@ class Prepared:
         Blocks of points are not read for it, and functions of the user's not asked.
         """
         if not isinstance(self.points, RowBlocks) and not self.kernel.is_from_outside():
-            self.diag()
+            steady = constant_diagonal(self.kernel)
+            if steady is None or not steady <= LARGEST:
+                self.diag()
         return self
 
     def map_width(self) -> int | None:

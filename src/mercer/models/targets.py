@@ -100,7 +100,9 @@ def as_classes(who: str, y: Any, n: int) -> tuple[Array, Array]:
     except (TypeError, ValueError):
         raise _several_types(who, labels) from None
     try:
-        check_classification_targets(labels)
+        # Whole numbers that come again are classes; scikit-learn has to say something of others.
+        if labels.dtype.kind not in "biu" or 2 * len(classes) > n:
+            check_classification_targets(labels)
     except ValueError as error:
         advice = f"{error} Round or bin the numbers, or take a model of regression."
         got = f"{checks.show(labels[0])} in row 0, dtype {labels.dtype}"
