@@ -56,15 +56,20 @@ class Prepared:
         refuse_large(self.kernel, points, found)
         return found
 
+    def largest(self) -> float:
+        """Return the largest k(x, x) of the training points; refuse what is too large."""
+        steady = constant_diagonal(self.kernel)
+        if steady is not None and steady <= LARGEST:
+            return steady
+        return float(self.diag().max(initial=0.0))
+
     def checked(self) -> Self:
         """Return itself, or refuse where kernel values are too large to calculate with.
 
         Blocks of points are not read for it, and functions of the user's not asked.
         """
         if not isinstance(self.points, RowBlocks) and not self.kernel.is_from_outside():
-            steady = constant_diagonal(self.kernel)
-            if steady is None or not steady <= LARGEST:
-                self.diag()
+            self.largest()
         return self
 
     def map_width(self) -> int | None:

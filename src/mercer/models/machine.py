@@ -93,7 +93,7 @@ class KernelMachine(FunctionEstimator):
         )
         with limited_threads(self.n_jobs, who):
             found = MachineFit(prepared, problem, settings, monitor).run()
-            largest = float(np.sqrt(max(float(prepared.diag().max()), 0.0)))
+            largest = float(np.sqrt(max(prepared.largest(), 0.0)))
         self._prepared = prepared
         self._store(found, rows)
         self._certify(found, settings.tol, largest, time.monotonic() - start)

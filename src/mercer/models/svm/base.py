@@ -163,7 +163,7 @@ class SupportVectorEstimator(KernelEstimator):
         zero = sum(int((machine.b == 0).sum()) for machine in machines)
         norm = max(machine.norm for machine in machines)
         violation = max(machine.solution.violation for machine in machines)
-        radius = np.sqrt(max(float(self.kernel_.diag(self._prepared.points).max()), 0.0))
+        radius = np.sqrt(max(self._prepared.largest(), 0.0))
         self.certificate_ = SvmCertificate(
             status=status,
             plan=rows.plan,
