@@ -391,7 +391,8 @@ class KernelKMeans(
 
     def predict(self, X: Any) -> Array:
         """Return the cluster whose centre is nearest."""
-        products = self._cross_product(X, self.dual_coef_)
+        points = self._check_predict(X)
+        products = self._cross_product(points, self.dual_coef_)
         return np.asarray((products - self.squared_norms_ / 2).argmax(axis=1).astype(np.int32))
 
     def transform(self, X: Any) -> Array:
