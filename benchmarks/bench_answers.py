@@ -15,8 +15,7 @@ import sklearn.svm
 from machine import describe
 from threadpoolctl import threadpool_limits
 
-import mercer
-from mercer import models
+from mercer import SVC, SVR, KernelRidge, models
 
 REPEATS = 300
 FITS = 100
@@ -54,11 +53,11 @@ def pairs(n, dtype):
     # A small C makes nearly every point a support vector.
     small = {"C": 0.05, "gamma": 0.1}
     cases = [
-        ("SVC", mercer.SVC(), svm.SVC(), two),
-        ("SVC, all support", mercer.SVC(**small), svm.SVC(**small), two),
-        ("SVC, 4 classes", mercer.SVC(), svm.SVC(), several),
-        ("SVR", mercer.SVR(), svm.SVR(), numbers),
-        ("KernelRidge", mercer.KernelRidge(**rbf), ridge.KernelRidge(**rbf), numbers),
+        ("SVC", SVC(), svm.SVC(), two),
+        ("SVC, all support", SVC(**small), svm.SVC(**small), two),
+        ("SVC, 4 classes", SVC(), svm.SVC(), several),
+        ("SVR", SVR(), svm.SVR(), numbers),
+        ("KernelRidge", KernelRidge(**rbf), ridge.KernelRidge(**rbf), numbers),
         (
             "neighbours",
             models.KernelNeighborsClassifier(),
@@ -111,8 +110,8 @@ def fits():
         X, two, _, numbers = data(n, np.float64)
         rbf = {"kernel": "rbf", "gamma": 0.1}
         cases = [
-            ("SVC", mercer.SVC, sklearn.svm.SVC, {}, two),
-            ("KernelRidge", mercer.KernelRidge, sklearn.kernel_ridge.KernelRidge, rbf, numbers),
+            ("SVC", SVC, sklearn.svm.SVC, {}, two),
+            ("KernelRidge", KernelRidge, sklearn.kernel_ridge.KernelRidge, rbf, numbers),
         ]
         for name, kind, peer, given, y in cases:
             mine, other = medians(

@@ -73,6 +73,8 @@ class RidgeProblem:
     @cached_property
     def _groups(self) -> list[tuple[float, Array]]:
         outputs = self.targets.shape[1]
+        if outputs and (self.alpha == self.alpha[0]).all():
+            return [(float(self.alpha[0]), np.arange(outputs + self.intercept))]
         last = [outputs] if self.intercept else []
         return [
             (float(alpha), np.append(np.flatnonzero(self.alpha == alpha), last).astype(int))
