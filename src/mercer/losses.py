@@ -13,7 +13,7 @@ Classes come as y = -1 and 1. `mercer.testing.check_loss_conformance` tries a lo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from scipy.special import expit, logsumexp, softmax
@@ -23,21 +23,86 @@ from .checks import Array, InputError, sentence
 
 
 class Loss(Protocol):
-    """What solvers ask of a loss."""
+    """What solvers ask of a loss: three functions of predictions f and targets y of one shape.
+
+    Examples
+    --------
+    A loss of one's own, twice the squared loss:
+
+    >>> import numpy as np
+    >>> from mercer import KernelMachineRegressor
+    >>> class Twice:
+    ...     def value(self, f, y):
+    ...         return (f - y) ** 2
+    ...     def gradient(self, f, y):
+    ...         return 2 * (f - y)
+    ...     def curvature(self, f, y):
+    ...         return np.full_like(f, 2.0)
+    >>> model = KernelMachineRegressor(Twice()).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
+    >>> model.certificate_.status
+    'converged'
+    """
 
     def value(self, f: Array, y: Array) -> Array:
-        """Return the loss of every entry."""
+        """Compute the loss of each entry.
+
+        Parameters
+        ----------
+        f : ndarray
+            The predictions.
+        y : ndarray of the shape of f
+            The targets.
+
+        Returns
+        -------
+        ndarray of the shape of f
+            The losses, convex in f.
+        """
 
     def gradient(self, f: Array, y: Array) -> Array:
-        """Return its derivative in f."""
+        """Compute the derivative of the loss in f.
+
+        Parameters
+        ----------
+        f : ndarray
+            The predictions.
+        y : ndarray of the shape of f
+            The targets.
+
+        Returns
+        -------
+        ndarray of the shape of f
+            The derivatives.
+        """
 
     def curvature(self, f: Array, y: Array) -> Array:
-        """Return its second derivative in f."""
+        """Compute the second derivative of the loss in f, or an upper bound of it.
+
+        Parameters
+        ----------
+        f : ndarray
+            The predictions.
+        y : ndarray of the shape of f
+            The targets.
+
+        Returns
+        -------
+        ndarray of the shape of f
+            The second derivatives, at least 0.
+        """
 
 
 @dataclass(frozen=True)
 class Squared:
-    """1/2 (f - y)**2."""
+    """The squared loss 1/2 (f - y)**2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.losses import Squared
+    >>> Squared().value(np.array([3.0]), np.array([1.0]))
+    array([2.])
+    """
 
     def value(self, f: Array, y: Array) -> Array:
         return (f - y) ** 2 / 2
@@ -51,7 +116,17 @@ class Squared:
 
 @dataclass(frozen=True)
 class Logistic:
-    """log(1 + exp(-y f)) for y = -1, 1: minus the log of the probability of y."""
+    """The logistic loss log(1 + exp(-y f)) for y = -1, 1.
+
+    It is minus the logarithm of the probability of y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.losses import Logistic
+    >>> Logistic().value(np.array([0.0]), np.array([1.0])).round(4)
+    array([0.6931])
+    """
 
     def value(self, f: Array, y: Array) -> Array:
         return np.asarray(np.logaddexp(0.0, -y * f))
@@ -65,15 +140,33 @@ class Logistic:
 
 @dataclass(frozen=True)
 class Softmax:
-    """log sum_c exp(f_c) - f_y: minus the log of the probability of the class.
+    """The loss log sum_c exp(f_c) - f_y of several classes together.
 
-    y has a column for each class, 1 for the one of the point and 0 elsewhere. Its curvature couples
-    the columns: diag(p) - p p' with p = `probabilities(f)`, which solvers use; `curvature` is its
-    diagonal.
+    It is minus the logarithm of the probability of the class. Targets have a column per class, 1
+    for the class of the point and 0 elsewhere. The curvature couples the columns: diag(p) - p p'
+    with p = `probabilities(f)`, which solvers use; `curvature` is its diagonal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.losses import Softmax
+    >>> Softmax().probabilities(np.zeros((1, 4)))
+    array([[0.25, 0.25, 0.25, 0.25]])
     """
 
     def probabilities(self, f: Array) -> Array:
-        """Return exp(f_c) / sum exp(f)."""
+        """Compute exp(f_c) / sum exp(f).
+
+        Parameters
+        ----------
+        f : ndarray of shape (n, n_classes)
+            The predictions.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            The probabilities.
+        """
         return np.asarray(softmax(f, axis=1))
 
     def value(self, f: Array, y: Array) -> Array:
@@ -89,7 +182,15 @@ class Softmax:
 
 @dataclass(frozen=True)
 class SquaredHinge:
-    """max(0, 1 - y f)**2 for y = -1, 1."""
+    """The squared hinge loss max(0, 1 - y f)**2 for y = -1, 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.losses import SquaredHinge
+    >>> SquaredHinge().value(np.array([-1.0, 2.0]), np.array([1.0, 1.0]))
+    array([4., 0.])
+    """
 
     def value(self, f: Array, y: Array) -> Array:
         return np.asarray(np.maximum(0.0, 1 - y * f) ** 2)
@@ -103,7 +204,23 @@ class SquaredHinge:
 
 @dataclass(frozen=True)
 class SmoothedHinge:
-    """The hinge with its kink rounded to a parabola of the given width below y f = 1."""
+    """The hinge loss with its kink rounded to a parabola.
+
+    With s = max(0, 1 - y f) for y = -1, 1 it is s**2 / (2 width) up to s = width, and s - width / 2
+    beyond.
+
+    Parameters
+    ----------
+    width : float, default=0.5
+        Width of the parabola, below y f = 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.losses import SmoothedHinge
+    >>> SmoothedHinge(0.5).value(np.array([0.0, 1.0]), np.array([1.0, 1.0]))
+    array([0.75, 0.  ])
+    """
 
     width: float = 0.5
 
@@ -126,9 +243,25 @@ class SmoothedHinge:
 
 @dataclass(frozen=True)
 class Huber:
-    """1/2 e**2 up to |e| = delta, a straight line beyond, with e = f - y.
+    """Huber's loss: 1/2 e**2 up to |e| = delta, a straight line beyond, with e = f - y.
 
-    Huber, "Robust estimation of a location parameter" (1964).
+    Parameters
+    ----------
+    delta : float, default=1.35
+        Size of an error from which on the loss is linear.
+
+    References
+    ----------
+    .. [1] P. Huber, "Robust estimation of a location parameter", Annals of Mathematical Statistics
+    35
+       (1964).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.losses import Huber
+    >>> Huber(1.0).value(np.array([0.5, 3.0]), np.array([0.0, 0.0]))
+    array([0.125, 2.5  ])
     """
 
     delta: float = 1.35
@@ -151,16 +284,48 @@ class Huber:
 
 @dataclass(frozen=True)
 class Poisson:
-    """exp(f) - y f for counts y >= 0, of which exp(f) is the mean."""
+    """The loss exp(f) - y f of counts y >= 0, of which exp(f) is the mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.losses import Poisson
+    >>> Poisson().value(np.array([0.0]), np.array([2.0]))
+    array([1.])
+    """
 
     def check(self, who: str, y: Array) -> None:
-        """Refuse negative targets."""
+        """Refuse negative targets.
+
+        Parameters
+        ----------
+        who : str
+            The estimator, for the message.
+        y : ndarray
+            The targets.
+
+        Raises
+        ------
+        InputError
+            If a target is negative.
+        """
         if y.size and y.min() < 0:
             must = "y must not be negative for the Poisson loss"
             raise InputError(sentence(who, must, f"{y.min():g}"))
 
     def mean(self, f: Array) -> Array:
-        """Return exp(f)."""
+        """Compute the mean exp(f).
+
+        Parameters
+        ----------
+        f : ndarray
+            The predictions.
+
+        Returns
+        -------
+        ndarray of the shape of f
+            The means.
+        """
         return np.asarray(np.exp(f))
 
     def value(self, f: Array, y: Array) -> Array:
@@ -181,7 +346,15 @@ class Poisson:
 
 @dataclass(frozen=True)
 class Hinge:
-    """max(0, 1 - y f) for y = -1, 1."""
+    """The hinge loss max(0, 1 - y f) for y = -1, 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.losses import Hinge
+    >>> Hinge().value(np.array([-1.0, 2.0]), np.array([1.0, 1.0]))
+    array([2., 0.])
+    """
 
     def value(self, f: Array, y: Array) -> Array:
         """Return the loss of every entry."""
@@ -190,7 +363,20 @@ class Hinge:
 
 @dataclass(frozen=True)
 class EpsilonInsensitive:
-    """max(0, |f - y| - epsilon)."""
+    """The loss max(0, |f - y| - epsilon), which allows errors up to epsilon.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.1
+        Size of an error that costs nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.losses import EpsilonInsensitive
+    >>> EpsilonInsensitive(0.5).value(np.array([0.25, 2.0]), np.array([0.0, 0.0]))
+    array([0. , 1.5])
+    """
 
     epsilon: float = 0.1
 
@@ -204,9 +390,23 @@ class EpsilonInsensitive:
 
 @dataclass(frozen=True)
 class Quantile:
-    """max(q e, (q - 1) e) with e = y - f: f becomes the q-quantile of y.
+    """The pinball loss max(q e, (q - 1) e) with e = y - f, which makes f the q-quantile of y.
 
-    Koenker, Bassett, "Regression quantiles" (1978).
+    Parameters
+    ----------
+    q : float, default=0.5
+        The quantile, in (0, 1).
+
+    References
+    ----------
+    .. [1] R. Koenker, G. Bassett, "Regression quantiles", Econometrica 46 (1978).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.losses import Quantile
+    >>> Quantile(0.75).value(np.array([0.0, 0.0]), np.array([1.0, -1.0]))
+    array([0.75, 0.25])
     """
 
     q: float = 0.5
@@ -222,6 +422,8 @@ class Quantile:
 
 
 KINKED = (Hinge, EpsilonInsensitive, Quantile)
+# A name, a loss that bends smoothly, ours or the user's, or one of ours with a kink.
+LossLike: TypeAlias = str | Loss | Hinge | EpsilonInsensitive | Quantile
 OF_CLASSES: dict[str, Any] = {
     "squared": Squared(),
     "logistic": Logistic(),
@@ -238,8 +440,34 @@ OF_NUMBERS: dict[str, Any] = {
 }
 
 
-def to_loss(who: str, loss: Any, named: dict[str, Any]) -> Any:
-    """Return the loss that a parameter stands for: a name, or an object with the functions."""
+def to_loss(who: str, loss: LossLike, named: dict[str, Any]) -> Any:
+    """Return the loss that a parameter stands for.
+
+    Parameters
+    ----------
+    who : str
+        The caller, for the message.
+    loss : str or loss object
+        A name, or an object with the methods value, gradient and curvature.
+    named : dict
+        The losses that a name may stand for.
+
+    Returns
+    -------
+    loss object
+        The loss.
+
+    Raises
+    ------
+    InputError
+        If it is neither a known name nor an object with these methods.
+
+    Examples
+    --------
+    >>> from mercer.losses import OF_NUMBERS, to_loss
+    >>> to_loss("example", "huber", OF_NUMBERS)
+    Huber(delta=1.35)
+    """
     if isinstance(loss, str):
         return named[checks.one_of(who, "loss", loss, tuple(named))]
     if isinstance(loss, KINKED):
@@ -260,7 +488,27 @@ ROUGH = 1e-4  # difference that is no longer rounding
 def check_loss(who: str, loss: Loss, y: Array) -> None:
     """Refuse a loss whose gradient is not that of its value, or that is not convex.
 
-    Tried at some of the targets y (points, outputs), for predictions between -3 and 3.
+    It is tried at some of the targets, for predictions between -3 and 3.
+
+    Parameters
+    ----------
+    who : str
+        The caller, for the message.
+    loss : Loss
+        The loss.
+    y : ndarray of shape (n, n_outputs)
+        The targets.
+
+    Raises
+    ------
+    InputError
+        If a check fails.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.losses import Squared, check_loss
+    >>> check_loss("example", Squared(), np.zeros((3, 1)))
     """
     rows = np.unique(np.linspace(0, len(y) - 1, min(len(y), 8)).astype(int))
     for shift in np.linspace(-3, 3, 12):

@@ -16,6 +16,7 @@ from ..inputs import GRAM, Frame, GramRows, Input, Matrix, RowBlocks
 from ..inputs.blocks import concatenate
 from ..kernels import Kernel, to_kernel
 from ..linalg.blas import product
+from ..typing import KernelLike, MemoryLimit, PointsLike, Seed
 
 DENSE = 1000  # points up to which Gram matrices without a small factor are permuted as they are
 RANK = 128  # columns of a factor
@@ -29,10 +30,26 @@ ROUNDING = 1e-12  # of the largest criterion there could be
 class PermutationTest:
     """A statistic, and how it compares with what permutations make of it; prints in words.
 
-    p_value: (1 + number of permutations with a statistic at least as large) / (1 + all of them),
-    which is at most alpha with a chance of at most alpha where nothing is to be found.
-    null: the statistic of every permutation. threshold: the statistic must exceed it at 5 %.
-    method: how permutations were computed.
+    Attributes
+    ----------
+    statistic : float
+        The statistic of the data.
+    p_value : float
+        (1 + number of permutations with a statistic at least as large) / (1 + number of
+        permutations). Where there is nothing to be found it is at most p with probability at most
+        p, for every p.
+    n_permutations : int
+        Number of permutations.
+    null_mean : float
+        Mean of the statistic over permutations.
+    null_deviation : float
+        Standard deviation of the statistic over permutations.
+    threshold : float
+        What the statistic must exceed at a level of 5 %.
+    method : str
+        How permutations were computed.
+    null : ndarray of shape (n_permutations,)
+        The statistic of each permutation.
     """
 
     statistic: float
@@ -91,33 +108,67 @@ def _generator(who: str, state: Any) -> np.random.Generator:
 
 
 def mmd_test(
-    X: Any,
-    Y: Any,
-    kernel: Any = None,
+    X: PointsLike,
+    Y: PointsLike,
+    kernel: KernelLike = None,
     *,
     n_permutations: int = 999,
     unbiased: bool = True,
-    random_state: Any = None,
-    memory_limit: Any = "auto",
+    random_state: Seed = None,
+    memory_limit: MemoryLimit = "auto",
 ) -> PermutationTest:
-    """Test whether X and Y are samples of one distribution, by the maximum mean discrepancy.
+    """Test whether two samples come from one distribution, by the maximum mean discrepancy.
 
     MMD**2 = ||mean phi(x) - mean phi(y)||**2 = E k(x, x') - 2 E k(x, y) + E k(y, y'), over pairs of
     different points (unbiased) or over all pairs. For the null, points change samples at random.
 
     Parameters
     ----------
-    X, Y : two samples, of any kind that the kernel takes; with "precomputed", their rows of the
-        Gram matrix of all points, those of X first
-    kernel : None (Gaussian), a kernel, a scikit-learn kernel name, "precomputed" or fn(X, Y)
-    n_permutations : how many; the p-value is a multiple of 1 / (n_permutations + 1)
-    unbiased : False also counts k(x, x) and k(y, y)
-    random_state : a seed, or a generator; None: a fixed seed
-    memory_limit : "auto", bytes or a text such as "2GB"
+    X : array-like, sparse matrix, data frame or sequence of objects
+        The first sample, of a kind that the kernel takes. With "precomputed", its rows of the Gram
+        matrix of all points, those of X first.
+    Y : array-like, sparse matrix, data frame or sequence of objects
+        The second sample.
+    kernel : Kernel, str or callable, default=None
+        A kernel, a scikit-learn name such as "rbf", "precomputed", or a function of two sets of
+        points that returns their Gram matrix. None is `Gaussian()`.
+    n_permutations : int, default=999
+        Number of permutations; the p-value is a multiple of 1 / (n_permutations + 1).
+    unbiased : bool, default=True
+        Whether to leave out k(x, x) and k(y, y).
+    random_state : int, RandomState or Generator, default=None
+        Seed of the permutations; None is a fixed seed.
+    memory_limit : int or str, default="auto"
+        Bytes that may be allocated, as a number or a text such as "2GB"; "auto" takes a share of
+        the free memory.
+
+    Returns
+    -------
+    PermutationTest
+        The statistic, the p-value and the distribution over permutations.
+
+    Raises
+    ------
+    InputError
+        If a sample has fewer than two points, or the samples differ in their columns.
+
+    See Also
+    --------
+    hsic_test : Whether two variables are independent.
 
     References
     ----------
-    Gretton, Borgwardt, Rasch, Schölkopf, Smola, "A kernel two-sample test" (2012).
+    .. [1] A. Gretton, K. Borgwardt, M. Rasch, B. Schölkopf, A. Smola, "A kernel two-sample test",
+       Journal of Machine Learning Research 13 (2012).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import mmd_test
+    >>> random = np.random.default_rng(0)
+    >>> X, Y = random.normal(size=(50, 1)), random.normal(loc=2.0, size=(50, 1))
+    >>> mmd_test(X, Y).p_value
+    0.001
     """
     who = "mmd_test"
     count = checks.whole(who, "n_permutations", n_permutations, least=1)
@@ -242,37 +293,69 @@ class _Discrepancies:
 
 
 def hsic_test(
-    X: Any,
-    Y: Any,
-    kernel_x: Any = None,
-    kernel_y: Any = None,
+    X: PointsLike,
+    Y: PointsLike,
+    kernel_x: KernelLike = None,
+    kernel_y: KernelLike = None,
     *,
     n_permutations: int = 999,
-    random_state: Any = None,
-    memory_limit: Any = "auto",
+    random_state: Seed = None,
+    memory_limit: MemoryLimit = "auto",
 ) -> PermutationTest:
     """Test whether pairs (x_i, y_i) are independent, by the Hilbert-Schmidt criterion.
 
     HSIC = tr(K H L H) / n**2 with K of X, L of Y and H = I - 11'/n, the squared norm of the
     covariance between phi(x) and psi(y). For the null, Y is permuted. The statistic is that of the
     whole matrices at any size. Permutations are computed from factors of K and L with at most 128
-    columns where these are all of K and L, else entry by entry, up to 1000 points. Beyond, factors
-    that leave something out are compared with themselves, so that the p-value is valid still;
-    `method` says how much they leave out.
+    columns where these are all of K and L, else entry by entry, up to 1,000 points. Beyond, factors
+    that leave something out are compared with themselves, so that the p-value stays valid; `method`
+    says how much they leave out.
 
     Parameters
     ----------
-    X, Y : as many points each, of any kind that their kernels take
-    kernel_x, kernel_y : None (Gaussian), a kernel, a scikit-learn kernel name, "precomputed" or
-        fn(X, Y)
-    n_permutations : how many; the p-value is a multiple of 1 / (n_permutations + 1)
-    random_state : a seed, or a generator; None: a fixed seed
-    memory_limit : "auto", bytes or a text such as "2GB"
+    X : array-like, sparse matrix, data frame or sequence of objects
+        The first variable of the n pairs, of a kind that its kernel takes.
+    Y : array-like, sparse matrix, data frame or sequence of objects
+        The second variable of the n pairs.
+    kernel_x : Kernel, str or callable, default=None
+        Kernel of the first variable: a kernel, a scikit-learn name such as "rbf", "precomputed", or
+        a function of two sets of points. None is `Gaussian()`.
+    kernel_y : Kernel, str or callable, default=None
+        Kernel of the second variable.
+    n_permutations : int, default=999
+        Number of permutations; the p-value is a multiple of 1 / (n_permutations + 1).
+    random_state : int, RandomState or Generator, default=None
+        Seed of the permutations; None is a fixed seed.
+    memory_limit : int or str, default="auto"
+        Bytes that may be allocated, as a number or a text such as "2GB"; "auto" takes a share of
+        the free memory.
+
+    Returns
+    -------
+    PermutationTest
+        The statistic, the p-value and the distribution over permutations.
+
+    Raises
+    ------
+    InputError
+        If X and Y differ in their number of points, or there are fewer than two.
+
+    See Also
+    --------
+    mmd_test : Whether two samples come from one distribution.
 
     References
     ----------
-    Gretton, Fukumizu, Teo, Song, Schölkopf, Smola, "A kernel statistical test of independence"
-    (2008).
+    .. [1] A. Gretton, K. Fukumizu, C. Teo, L. Song, B. Schölkopf, A. Smola, "A kernel statistical
+       test of independence", Advances in Neural Information Processing Systems 20 (2008).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import hsic_test
+    >>> x = np.random.default_rng(0).normal(size=(100, 1))
+    >>> hsic_test(x, x**2).p_value
+    0.001
     """
     who = "hsic_test"
     count = checks.whole(who, "n_permutations", n_permutations, least=1)

@@ -14,6 +14,7 @@ from ..grams import Gram, gram
 from ..kernels import Kernel, to_kernel
 from ..linalg.blas import product
 from ..linalg.eigen import eigh
+from ..typing import KernelLike, LabelsLike, MatrixLike, PointsLike, TargetsLike
 
 EXACT = 2000  # points up to which all eigenvalues are computed
 SAMPLE = 500  # points on which the symmetry of a kernel on more points than that is checked
@@ -23,8 +24,36 @@ SAMPLE = 500  # points on which the symmetry of a kernel on more points than tha
 class KernelCertificate:
     """What the eigenvalues of a Gram matrix say; prints as a verdict in words.
 
-    witness: for a matrix that is not positive semi-definite, a unit vector c with c'Kc < 0.
-    effective_dimension: tr K (K + alpha I)^-1. rank: eigenvalues beyond `tolerance`, either sign.
+    Attributes
+    ----------
+    n : int
+        Number of points.
+    is_symmetric : bool
+        Whether K equals its transpose, up to rounding.
+    asymmetry : float
+        Largest |K_ij - K_ji|.
+    is_psd : bool
+        Whether K is symmetric and positive semi-definite.
+    min_eigenvalue : float
+        The smallest eigenvalue.
+    max_eigenvalue : float
+        The largest eigenvalue.
+    tolerance : float
+        Eigenvalues of at most this size count as zero.
+    rank : int
+        Number of eigenvalues beyond the tolerance, of either sign.
+    effective_dimension : float
+        tr K (K + alpha I)**-1.
+    alpha : float
+        The penalty of the effective dimension.
+    condition : float
+        Largest over smallest eigenvalue; infinite if K is singular.
+    method : str
+        "exact" if all eigenvalues were computed, else "Lanczos".
+    verdict : str
+        The verdict in words.
+    witness : ndarray of shape (n,) or None
+        If K is not positive semi-definite, a unit vector c with c'Kc < 0.
     """
 
     n: int
@@ -57,14 +86,57 @@ class KernelCertificate:
 
 
 def check_kernel(
-    kernel: Any, X: Any = None, *, alpha: float = 1.0, tol: float | None = None
+    kernel: KernelLike | MatrixLike,
+    X: PointsLike | None = None,
+    *,
+    alpha: float = 1.0,
+    tol: float | None = None,
 ) -> KernelCertificate:
-    """Return whether a kernel on X, or a matrix, is symmetric positive semi-definite, and why.
+    """Check whether a kernel on points, or a matrix, is symmetric positive semi-definite.
 
-    By Mercer's theorem a function is a kernel exactly if every Gram matrix of it is. Rounding is
-    allowed for: eigenvalues down to -tol * max|eigenvalue| count as zero (None: what rounding of
-    the entries explains). Up to 2000 points all eigenvalues are computed, above that the extreme
-    ones by Lanczos, and rank and effective dimension are estimated.
+    By Mercer's theorem a function is a kernel exactly if every Gram matrix of it is. Up to 2,000
+    points all eigenvalues are computed; above that the extreme ones by Lanczos' method, and rank
+    and effective dimension are estimated.
+
+    Parameters
+    ----------
+    kernel : Kernel, str, callable or array-like of shape (n, n)
+        A kernel, or the matrix itself.
+    X : array-like, sparse matrix, data frame or sequence of objects, default=None
+        The points, with a kernel only.
+    alpha : float, default=1.0
+        The penalty of the effective dimension tr K (K + alpha I)**-1.
+    tol : float, default=None
+        Eigenvalues down to -tol * max|eigenvalue| count as zero. None is what rounding of the
+        entries explains.
+
+    Returns
+    -------
+    KernelCertificate
+        The eigenvalues, the verdict, and a witness where the check fails.
+
+    Raises
+    ------
+    InputError
+        If a kernel comes without points or a matrix with them, or K is not square and finite.
+
+    See Also
+    --------
+    repair : A positive semi-definite matrix near one that is not.
+
+    References
+    ----------
+    .. [1] J. Mercer, "Functions of positive and negative type, and their connection with the theory
+       of integral equations", Philosophical Transactions of the Royal Society A 209 (1909).
+
+    Examples
+    --------
+    >>> from mercer import check_kernel
+    >>> check_kernel([[1.0, 2.0], [2.0, 1.0]]).is_psd
+    False
+    >>> from mercer.kernels import Gaussian
+    >>> check_kernel(Gaussian(gamma=1.0), [[0.0], [1.0], [2.0]]).is_psd
+    True
     """
     weight = checks.number("check_kernel", "alpha", alpha, above=0)
     tol = None if tol is None else checks.number("check_kernel", "tol", tol, least=0)
@@ -272,8 +344,20 @@ def _lanczos_run(multiply: Any, start: Array, steps: int) -> tuple[Array, Array,
 class Repair:
     """A positive semi-definite matrix near the given one; `np.asarray(repair(K))` is the matrix.
 
-    change: Frobenius norm of the difference; relative_change: the same over that of K.
-    min_eigenvalue: of K before. n_negative: how many of its eigenvalues were negative.
+    Attributes
+    ----------
+    matrix : ndarray of shape (n, n)
+        The matrix.
+    method : str
+        How it was found.
+    change : float
+        Frobenius norm of the difference to the given matrix.
+    relative_change : float
+        The same over the norm of the given matrix.
+    min_eigenvalue : float
+        Smallest eigenvalue of the given matrix.
+    n_negative : int
+        Number of its negative eigenvalues.
     """
 
     matrix: Array = field(repr=False)
@@ -287,13 +371,47 @@ class Repair:
         return np.array(self.matrix, dtype=dtype, copy=True if copy is None else copy)
 
 
-def repair(K: Any, method: str = "clip") -> Repair:
-    """Return the nearest-minded positive semi-definite version of a symmetric matrix.
+def repair(K: MatrixLike, method: str = "clip") -> Repair:
+    """Find a positive semi-definite matrix near a symmetric one.
 
-    clip: negative eigenvalues become 0 (the nearest matrix in Frobenius norm). flip: they become
-    positive. shift: K - lambda_min I, which keeps all off-diagonal entries. nearest: the nearest
-    with the diagonal of K kept (Higham, "Computing the nearest correlation matrix", 2002).
-    An asymmetric K is symmetrised first. K itself is left as it is.
+    A matrix that is not symmetric is replaced by (K + K') / 2 first. K itself is left as it is.
+
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+        The matrix.
+    method : {"clip", "flip", "shift", "nearest"}, default="clip"
+        "clip" sets negative eigenvalues to 0, which gives the nearest matrix in Frobenius norm.
+        "flip" makes them positive. "shift" is K - lambda_min I, which keeps all entries off the
+        diagonal. "nearest" is the nearest matrix that keeps the diagonal of K.
+
+    Returns
+    -------
+    Repair
+        The matrix, and how far it is from K.
+
+    Raises
+    ------
+    InputError
+        If K is not square and finite, or has a negative diagonal that is to be kept.
+
+    See Also
+    --------
+    check_kernel : Whether a matrix needs a repair.
+
+    References
+    ----------
+    .. [1] N. Higham, "Computing the nearest correlation matrix", IMA Journal of Numerical Analysis
+    22
+       (2002).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import repair
+    >>> np.asarray(repair([[1.0, 2.0], [2.0, 1.0]]))
+    array([[1.5, 1.5],
+           [1.5, 1.5]])
     """
     how = checks.one_of("repair", "method", method, ("clip", "flip", "shift", "nearest"))
     given = checks.square_matrix("repair", K).astype(np.float64)
@@ -364,20 +482,90 @@ def _nearest(K: Array, steps: int = 1000, tol: float = 1e-10) -> Array:
     return np.asarray(result)
 
 
-def center(K: Any) -> Array:
-    """Return H K H with H = I - 11'/n: the Gram matrix of phi(x) minus its mean."""
+def center(K: MatrixLike) -> Array:
+    """Centre a Gram matrix: H K H with H = I - 11'/n.
+
+    It is the Gram matrix of phi(x) minus its mean over the points.
+
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+        The Gram matrix.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+        The centred matrix, whose rows and columns sum to 0.
+
+    Raises
+    ------
+    InputError
+        If K is not square and finite.
+
+    References
+    ----------
+    .. [1] B. Schölkopf, A. Smola, K.-R. Müller, "Nonlinear component analysis as a kernel
+    eigenvalue
+       problem", Neural Computation 10 (1998).
+
+    Examples
+    --------
+    >>> from mercer import center
+    >>> center([[1.0, 0.0], [0.0, 1.0]])
+    array([[ 0.5, -0.5],
+           [-0.5,  0.5]])
+    """
     matrix = checks.square_matrix("center", K)
     rows = matrix.mean(axis=0, dtype=np.float64, keepdims=True)
     columns = matrix.mean(axis=1, dtype=np.float64, keepdims=True)
     return np.asarray(matrix - rows - columns + matrix.mean(dtype=np.float64))
 
 
-def alignment(kernel: Any, y: Any, X: Any = None, *, centered: bool = True) -> float:
-    """Return <K, L> / (||K|| ||L||), how well a kernel matches a target, at most 1.
+def alignment(
+    kernel: KernelLike | MatrixLike,
+    y: TargetsLike | LabelsLike,
+    X: PointsLike | None = None,
+    *,
+    centered: bool = True,
+) -> float:
+    """Compute how well a kernel matches a target: <K, L> / (||K|| ||L||), at most 1.
 
-    L is y y' for numbers or two classes, the same-class matrix for several, or a matrix itself.
-    centered: centre both first (Cortes, Mohri, Rostamizadeh, "Algorithms for learning kernels based
-    on centered alignment", 2012); False is Cristianini's original.
+    L is y y' for numbers or two classes, and the matrix of pairs of the same class for several
+    classes.
+
+    Parameters
+    ----------
+    kernel : Kernel or array-like of shape (n, n)
+        A kernel, or its Gram matrix.
+    y : array-like of shape (n,) or (n, n)
+        Numbers or classes, or the matrix L itself.
+    X : array-like, sparse matrix, data frame or sequence of objects, default=None
+        The points, with a kernel only.
+    centered : bool, default=True
+        Whether to centre both matrices first, as in [1]_. False is the original definition of
+        Cristianini, Shawe-Taylor, Elisseeff and Kandola.
+
+    Returns
+    -------
+    float
+        The alignment.
+
+    Raises
+    ------
+    InputError
+        If K or L vanishes, such as that of a constant target, or shapes do not match.
+
+    References
+    ----------
+    .. [1] C. Cortes, M. Mohri, A. Rostamizadeh, "Algorithms for learning kernels based on centered
+       alignment", Journal of Machine Learning Research 13 (2012).
+
+    Examples
+    --------
+    >>> from mercer import alignment
+    >>> from mercer.kernels import Linear
+    >>> round(alignment(Linear(), [-1, -1, 1, 1], [[-1.0], [-1.0], [1.0], [1.0]]), 6)
+    1.0
     """
     _check_points("alignment", kernel, X)
     K = gram(kernel, X).dense() if isinstance(kernel, Kernel) else kernel

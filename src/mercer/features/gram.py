@@ -15,36 +15,56 @@ from ..models.atomic import atomic
 from ..models.base import Certificate, KernelEstimator
 from ..models.records import recorded
 from ..status import Status
+from ..typing import KernelLike, MemoryLimit, PointsLike
 
 
 class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):  # type: ignore[misc]
     """Turn points into rows of the Gram matrix: x becomes (k(x, x_1), …, k(x, x_n)).
 
-    With center=True, phi is taken around the mean of the training points,
+    With `center=True` phi is taken around the mean of the training points,
     k(x, x_i) - 1/n sum_j k(x, x_j) - 1/n sum_j k(x_j, x_i) + 1/n**2 sum_jl k(x_j, x_l).
-    In a pipeline it hands points of any kind to an estimator with kernel="precomputed", and since
-    the points themselves are split, cross-validation is as usual.
+    In a pipeline it hands points of any kind to an estimator with kernel="precomputed". Since the
+    points themselves are split, cross-validation works as usual.
 
     Parameters
     ----------
-    kernel : None (Gaussian), a kernel, a scikit-learn kernel name, "precomputed" or fn(X, Y)
-    center : whether to take phi around its mean
-    memory_limit : "auto", bytes or a text such as "2GB"; the rows that are returned count
+    kernel : Kernel, str or callable, default=None
+        A kernel, a scikit-learn name such as "rbf", "precomputed", or a function of two sets of
+        points that returns their Gram matrix. None is `Gaussian()`.
+    center : bool, default=False
+        Whether to take phi around its mean.
+    memory_limit : int or str, default="auto"
+        Bytes that may be allocated, the rows that are returned among them, as a number or a text
+        such as "2GB"; "auto" takes a share of the free memory.
 
     Attributes
     ----------
-    kernel_ (resolved), column_means_ (1/n sum_j k(x_j, x_i) of every training point; zeros if
-    center=False), certificate_
+    kernel_ : Kernel
+        The kernel with all parameters settled on the training points.
+    column_means_ : ndarray of shape (n,)
+        1/n sum_j k(x_j, x_i) of each training point; zeros with `center=False`.
+    certificate_ : Certificate
+        What the fit cost.
 
     References
     ----------
-    Schölkopf, Smola, Müller, "Nonlinear component analysis as a kernel eigenvalue problem" (1998).
+    .. [1] B. Schölkopf, A. Smola, K.-R. Müller, "Nonlinear component analysis as a kernel
+    eigenvalue
+       problem", Neural Computation 10 (1998), for the centring.
+
+    Examples
+    --------
+    >>> from mercer.features import GramTransformer
+    >>> from mercer.kernels import Spectrum
+    >>> GramTransformer(Spectrum(1)).fit_transform(["ab", "bb"])
+    array([[2., 2.],
+           [2., 4.]])
     """
 
     column_means_: Array
 
     def __init__(
-        self, kernel: Any = None, *, center: bool = False, memory_limit: Any = "auto"
+        self, kernel: KernelLike = None, *, center: bool = False, memory_limit: MemoryLimit = "auto"
     ) -> None:
         self.kernel = kernel
         self.center = center
@@ -52,8 +72,26 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
 
     @atomic
     @recorded
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Keep the points, and the means if they are to be taken off."""
+    def fit(self, X: PointsLike, y: object = None) -> Self:
+        """Keep the points, and the means if phi is to be centred.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : object, default=None
+            Not used; present by scikit-learn's convention.
+
+        Returns
+        -------
+        GramTransformer
+            The fitted estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the points, weights or parameters are not what they must be.
+        """
         start = time.perf_counter()
         points = self._check_fit(X)
         n = len(points)
@@ -73,13 +111,47 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
         self._keep(np.arange(n))
         return self
 
-    def transform(self, X: Any) -> Array:
-        """Return K(X, training points), dense."""
+    def transform(self, X: PointsLike) -> Array:
+        """Compute K(X, training points).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The m points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+            The rows, dense.
+
+        Raises
+        ------
+        MemoryLimitError
+            If the rows do not fit `memory_limit`.
+        """
         return self._rows(self._cross_gram(X))
 
     @atomic
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Return K of the training points, dense and symmetric."""
+    def fit_transform(self, X: PointsLike, y: object = None) -> Array:
+        """Keep the points, and compute K of the training points.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : object, default=None
+            Not used; present by scikit-learn's convention.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+            The matrix, dense and symmetric.
+
+        Raises
+        ------
+        MemoryLimitError
+            If the matrix does not fit `memory_limit`.
+        """
         self.fit(X, y)
         return self._rows(self._prepared.gram(memory_limit=self.memory_limit, store=False))
 

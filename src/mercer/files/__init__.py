@@ -17,6 +17,7 @@ from sklearn.exceptions import InconsistentVersionWarning
 
 from ..checks import FileError, InputTypeError, sentence, show
 from ..monitor import warn
+from ..typing import Estimator
 from . import container, points, streams, structures  # noqa: F401  (they add words to the table)
 from .context import Packing, Unpacking, reference
 from .estimators import pack_model, unpack_model
@@ -26,19 +27,33 @@ from .values import unpack_value
 __all__ = ["load", "save"]
 
 
-def save(model: Any, target: str | os.PathLike[str] | Writable) -> None:
+def save(model: Estimator, target: str | os.PathLike[str] | Writable) -> None:
     """Write a model to a file, by custom `name.mercer`: whole, or not at all.
 
-    The file holds what predictions need, which for a kernel model includes training points:
-    whoever has the file has those points. Functions inside a kernel are saved by name, and `load`
-    wants them again; a callback, scorer, splitter or random generator among the parameters is None
+    The file holds what predictions need, which for a kernel model includes training points: whoever
+    has the file has those points. Functions inside a kernel are saved by name, and `load` wants
+    them again. A callback, scorer, splitter or random generator among the parameters is None
     afterwards. Saving the same model twice gives the same bytes.
 
     Parameters
     ----------
-    model : an estimator of mercer, fitted or not
-    target : a path, or a binary file object such as io.BytesIO(); what is written to an object is
-        not whole before the call returns
+    model : estimator
+        An estimator of mercer, fitted or not, or a pipeline that ends in one.
+    target : str, path or binary file object
+        Where to write. What is written to a file object is not whole before the call returns.
+
+    Raises
+    ------
+    FileError
+        If the model has a part that a file cannot hold.
+
+    See Also
+    --------
+    load : The way back.
+
+    References
+    ----------
+    .. [1] docs/model-files.md describes the format, which is one of safetensors.
 
     Examples
     --------
@@ -46,12 +61,8 @@ def save(model: Any, target: str | os.PathLike[str] | Writable) -> None:
     >>> from mercer import SVC, load, save
     >>> buffer = io.BytesIO()
     >>> save(SVC(C=2.0).fit([[0.0], [1.0]], ["no", "yes"]), buffer)
-    >>> load(buffer.getvalue()).predict([[0.9]])
-    array(['yes'], dtype='<U3')
-
-    References
-    ----------
-    docs/model-files.md has the format, which is one of safetensors.
+    >>> load(buffer.getvalue()).predict([[0.9]]).tolist()
+    ['yes']
     """
     streams.check_target(target, "save")
     packing = Packing()
@@ -70,21 +81,44 @@ def load(
     source: str | os.PathLike[str] | bytes | bytearray | memoryview | Readable,
     functions: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Return the model of a file that `save` wrote; nothing in the file is executed.
+    """Read the model of a file that `save` wrote; nothing in the file is executed.
 
     Parameters
     ----------
-    source : a path, the bytes of a file, or a binary file object, which is read to its end
-    functions : by name, those that the model's kernel was made with, such as
-        `functions={"overlap": overlap}` for `FunctionKernel(overlap)`
+    source : str, path, bytes or binary file object
+        Where to read. A file object is read to its end.
+    functions : dict, default=None
+        By name, the functions that the model's kernel was made with, such as
+        `functions={"overlap": overlap}` for `FunctionKernel(overlap)`.
 
-    Examples
+    Returns
+    -------
+    estimator
+        The model, which answers as the one that was saved.
+
+    Raises
+    ------
+    FileError
+        If the file is damaged, was not written by `save`, or needs functions that are missing.
+
+    See Also
     --------
-    See `save`.
+    save : The way there.
 
     References
     ----------
-    docs/model-files.md tells what is checked, and what a file may hold.
+    .. [1] docs/model-files.md says what is checked, and what a file may hold.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from mercer import KernelRidge, load, save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "line.mercer")
+    ...     save(KernelRidge(kernel="linear").fit([[1.0], [2.0]], [1.0, 2.0]), path)
+    ...     model = load(path)
+    >>> model.predict([[6.0]]).round(6)
+    array([5.])
     """
     who = f"load({streams.name_of(source)})"
     if functions is not None and not isinstance(functions, Mapping):

@@ -15,6 +15,7 @@ from ..grams import Gram, Prepared, prepare
 from ..inputs import GRAM, OBJECT_DOMAINS, ROWS, Frame, GramRows, Input, Matrix, RowBlocks, as_input
 from ..kernels import Kernel, to_kernel
 from ..status import Status
+from ..typing import ClassWeight, MemoryLimit
 from .columns import check_columns, note_columns
 from .parameters import check_parameters, class_factors, is_usual, seed_of
 from .targets import as_classes, as_numbers
@@ -24,8 +25,18 @@ from .targets import as_classes, as_numbers
 class Certificate:
     """How far a fit is from its optimum, what it cost and how it was computed.
 
-    status: "exact" for closed forms. plan: the kind of Gram that was used, and why.
-    bytes: what the plan allocates beyond the inputs.
+    Attributes
+    ----------
+    status : str
+        "exact" for closed forms.
+    plan : str
+        How the kernel matrix was held, and why.
+    kernel_entries : int
+        Number of kernel values that were computed.
+    bytes : int
+        Bytes that the plan allocates beyond the inputs.
+    seconds : float
+        Time that the fit took.
     """
 
     status: Status
@@ -39,11 +50,22 @@ class Certificate:
 
 
 class KernelEstimator(BaseEstimator):  # type: ignore[misc]
-    """An estimator with a `kernel` parameter, for any input that the kernel takes."""
+    """An estimator with a `kernel` parameter, for any input that the kernel takes.
+
+    It is the base of all estimators: by scikit-learn's contract they can be cloned, searched over
+    and put into pipelines. `isinstance(model, KernelEstimator)` tells them from others.
+
+    Examples
+    --------
+    >>> from mercer import SVC
+    >>> from mercer.models import KernelEstimator
+    >>> isinstance(SVC(), KernelEstimator)
+    True
+    """
 
     kernel: Any
-    memory_limit: Any
-    class_weight: Any
+    memory_limit: MemoryLimit
+    class_weight: ClassWeight
     kernel_: Kernel
     certificate_: Certificate
     n_features_in_: int
@@ -73,7 +95,20 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
         return to_kernel(self.kernel, who=who)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; kernel__… names make a new kernel, since kernels are values."""
+        """Set parameters of the estimator or, with names such as kernel__gamma, of its kernel.
+
+        Kernels are values, so that a new one takes the place of the old.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters of the estimator, and of its kernel as in `kernel__gamma=0.1`.
+
+        Returns
+        -------
+        KernelEstimator
+            The estimator itself.
+        """
         prefix = "kernel__"
         nested = {k.removeprefix(prefix): v for k, v in params.items() if k.startswith(prefix)}
         super().set_params(**{k: v for k, v in params.items() if not k.startswith(prefix)})

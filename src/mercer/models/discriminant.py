@@ -14,6 +14,16 @@ from .. import checks
 from ..checks import Array, InputError, sentence
 from ..fitting.ridge import Fitted
 from ..inputs import Input
+from ..typing import (
+    Callback,
+    KernelLike,
+    LabelsLike,
+    MemoryLimit,
+    Numbers,
+    PointsLike,
+    Seed,
+    Weights,
+)
 from .atomic import atomic
 from .records import recorded
 from .ridge.regressor import RidgeCertificate, RidgeEstimator
@@ -24,10 +34,43 @@ FLAT = 1e-12  # share of the variance of a direction below which classes do not 
 
 @dataclass(frozen=True, kw_only=True)
 class DiscriminantCertificate(RidgeCertificate):
-    """How well the directions solve S_b w = mu (S_t + alpha) w; else that of the regression.
+    """How well the directions solve S_b w = mu (S_t + alpha) w, and what they cost.
 
-    eigen_residual: the norm of the difference of both sides is at most this, relative to either, in
-    the coordinates of the points. ridge: what the regression adds to the diagonal of K.
+    All but the last two attributes are those of the ridge regression behind them.
+
+    Attributes
+    ----------
+    status : str
+        "exact", "converged", or the reason why neither.
+    plan : str
+        How the kernel matrix was held, and why.
+    kernel_entries : int
+        Number of kernel values that were computed.
+    bytes : int
+        Bytes that the plan allocates beyond the inputs.
+    seconds : float
+        Time that the fit took.
+    solver : str
+        The solver that was used.
+    residual : float
+        Largest relative residual of an output, in double precision; at most `tol` after
+        convergence.
+    tol : float
+        The residual that was asked for.
+    objective_gap : float
+        The objective is at most this far above its minimum.
+    error_bound : float
+        No output of the regression is further than this from that of the exact solution, for points
+        whose k(x, x) is at most its largest value in training.
+    iterations : int
+        Number of iterations of conjugate gradients.
+    rank : int
+        Rank of the preconditioner or of the features.
+    eigen_residual : float
+        The norm of the difference of both sides is at most this, relative to either, in the
+        coordinates of the points.
+    ridge : float
+        What the regression adds to the diagonal of K.
     """
 
     eigen_residual: float
@@ -40,37 +83,103 @@ class KernelFisherDiscriminant(
     ClassifierMixin,  # type: ignore[misc]
     RidgeEstimator,
 ):
-    """Directions along which class means differ most for the spread within the classes.
+    """Fisher's discriminant in feature space.
 
-    max over w of <w, S_b w> / <w, (S_w + alpha) w>, with S_w = sum_i p_i (phi(x_i) - mu_c)
-    (phi(x_i) - mu_c)' about the mean mu_c of the class of x_i, S_b = sum_c p_c (mu_c - mu)
-    (mu_c - mu)', and p the weights of points and classes over their sum. At most k - 1 directions
-    of k classes count. They are found by kernel ridge regression on the classes; a point is
-    assigned to the nearest class mean along them.
+    The directions w maximise <w, S_b w> / <w, (S_w + alpha) w>: class means differ most along them
+    for the spread within the classes. Here S_w = sum_i p_i (phi(x_i) - mu_c) (phi(x_i) - mu_c)'
+    with mu_c the mean of the class of x_i, S_b = sum_c p_c (mu_c - mu) (mu_c - mu)', and p are the
+    weights of points and classes over their sum. At most k - 1 directions of k classes count. They
+    are found by kernel ridge regression on the classes; a point is assigned to the nearest class
+    mean along them.
 
     Parameters
     ----------
-    n_components : directions to keep; None is one less than there are classes
-    kernel : None (Gaussian), a kernel, a scikit-learn kernel name, "precomputed" or fn(X, Y)
-    alpha : what is added to the variance within classes in every direction, in the units of
-        k(x, x); the regression adds alpha times the sum of all weights to the diagonal of K, so
-        that `KernelRidge` with n alpha is the same regression
-    priors : None for the nearest mean; "empirical", or a probability for each class, which shift
-        the borders as they do between normal distributions
-    solver, n_centers, tol, max_iter, memory_limit, time_limit, callback, n_jobs, random_state,
-    verbose : as in `KernelRidge`
+    n_components : int, default=None
+        Number of directions; None is one less than the number of classes.
+    kernel : Kernel, str or callable, default=None
+        A kernel, a scikit-learn name such as "rbf", "precomputed", or a function of two sets of
+        points that returns their Gram matrix. None is `Gaussian()`.
+    alpha : float, default=1e-3
+        What is added to the variance within classes in every direction, in the units of k(x, x).
+        The regression adds alpha times the sum of all weights to the diagonal of K, so that
+        `KernelRidge` with n alpha is the same regression.
+    priors : {"empirical"} or array-like of shape (n_classes,), default=None
+        None assigns points to the nearest mean. Probabilities of the classes, given or the shares
+        of the training points, shift the borders as they do between normal distributions.
+    solver : {"auto", "primal", "cholesky", "cg", "nystrom"}, default="auto"
+        "primal" solves in an exact finite feature map, "cholesky" factors the kernel matrix, "cg"
+        runs conjugate gradients on all of it, "nystrom" finds the best function of `n_centers`
+        points. "auto" chooses by size and memory.
+    n_centers : int, default=None
+        Number of centres of "nystrom"; None is 10 sqrt(n). With more than 2,500 rows of numbers the
+        centres are moved to the means of the points nearest to them.
+    tol : float, default=1e-6
+        Relative residual to reach.
+    max_iter : int, default=None
+        Largest number of iterations of conjugate gradients; None is 1000.
+    memory_limit : int or str, default="auto"
+        Bytes that the fit may allocate, as a number or a text such as "2GB"; "auto" takes a share
+        of the free memory.
+    time_limit : float, default=None
+        Seconds after which the best solution so far is returned, with a warning.
+    callback : callable, default=None
+        Called with the record of each iteration; returning True stops the fit.
+    n_jobs : int, default=None
+        Number of threads; None uses all that are allowed, -1 one per processor.
+    random_state : int, RandomState or Generator, default=None
+        Seed of the preconditioner and of the centres; None is a fixed seed.
+    verbose : bool or int, default=False
+        Whether to show progress on stderr.
 
     Attributes
     ----------
-    classes_, kernel_ (resolved), dual_coef_ (points of `support_`, directions): w = sum_i
-    dual_coef_[i] phi(x_i), scaled so that <w, (S_w + alpha) w> = 1, intercept_, means_ (of the
-    classes along the directions), eigenvalues_ (the maxima), explained_variance_ratio_, priors_,
-    support_, n_iter_, certificate_; coef_ with a primal solution
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    dual_coef_ : ndarray of shape (n_support, n_components)
+        The directions, w = sum_i dual_coef_[i] phi(x_i) over the points of `support_`, scaled so
+        that <w, (S_w + alpha) w> = 1.
+    coef_ : ndarray of shape (n_map, n_components)
+        The directions in the features, with the solver "primal" only.
+    intercept_ : ndarray of shape (n_components,)
+        What makes the mean of all points 0 along the directions.
+    means_ : ndarray of shape (n_classes, n_components)
+        The class means along the directions.
+    eigenvalues_ : ndarray of shape (n_components,)
+        The maxima of the ratio, in falling order.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        The maxima over the sum of all of them.
+    priors_ : ndarray of shape (n_classes,)
+        The probabilities of the classes.
+    support_ : ndarray of shape (n_support,)
+        Indices of the training points that carry the directions.
+    kernel_ : Kernel
+        The kernel with all parameters settled on the training points.
+    n_iter_ : int
+        Number of iterations.
+    certificate_ : DiscriminantCertificate
+        How well the directions solve the eigenvalue problem, and what they cost.
+
+    See Also
+    --------
+    KernelRidgeClassifier : Classification by the regression alone.
+    KernelPCA : Directions of largest variance, without classes.
 
     References
     ----------
-    Mika, Rätsch, Weston, Schölkopf, Müller, "Fisher discriminant analysis with kernels" (1999);
-    Baudat, Anouar, "Generalized discriminant analysis using a kernel approach" (2000).
+    .. [1] S. Mika, G. Rätsch, J. Weston, B. Schölkopf, K.-R. Müller, "Fisher discriminant analysis
+       with kernels", Neural Networks for Signal Processing (1999).
+    .. [2] G. Baudat, F. Anouar, "Generalized discriminant analysis using a kernel approach", Neural
+       Computation 12 (2000).
+
+    Examples
+    --------
+    >>> from mercer import KernelFisherDiscriminant
+    >>> X = [[0.0], [0.2], [0.4], [1.6], [1.8], [2.0]]
+    >>> model = KernelFisherDiscriminant().fit(X, ["low", "low", "low", "high", "high", "high"])
+    >>> model.transform([[0.1], [1.9]]).shape
+    (2, 1)
+    >>> model.predict([[0.1], [1.9]]).tolist()
+    ['low', 'high']
     """
 
     fit_intercept = True
@@ -82,21 +191,21 @@ class KernelFisherDiscriminant(
 
     def __init__(
         self,
-        n_components: Any = None,
-        kernel: Any = None,
+        n_components: int | None = None,
+        kernel: KernelLike = None,
         *,
         alpha: float = 1e-3,
-        priors: Any = None,
+        priors: str | Numbers | None = None,
         solver: str = "auto",
-        n_centers: Any = None,
+        n_centers: int | None = None,
         tol: float = 1e-6,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -115,8 +224,28 @@ class KernelFisherDiscriminant(
 
     @atomic
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the directions and the class means along them."""
+    def fit(self, X: PointsLike, y: LabelsLike, sample_weight: Weights = None) -> Self:
+        """Find the directions and the class means along them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : array-like of shape (n,)
+            The class of each point.
+        sample_weight : float or array-like of shape (n,), default=None
+            Weight of each point; a point of weight 0 is left out. None is 1 for all.
+
+        Returns
+        -------
+        KernelFisherDiscriminant
+            The fitted estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the points, targets, weights or parameters are not what they must be.
+        """
         who = type(self).__name__
         points = self._check_fit(X)
         self.classes_, codes = self._check_labels(y, len(points))
@@ -236,8 +365,19 @@ class KernelFisherDiscriminant(
         check_is_fitted(self)
         return int(self.means_.shape[1])
 
-    def transform(self, X: Any) -> Array:
-        """Return <w, phi(x) - mu> for every x and direction w."""
+    def transform(self, X: PointsLike) -> Array:
+        """Project points on the directions: <w, phi(x) - mu>.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n, n_components)
+            The projections.
+        """
         points = self._check_predict(X)
         return self._in_precision(self._scores(points), points)
 
@@ -246,10 +386,19 @@ class KernelFisherDiscriminant(
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def decision_function(self, X: Any) -> Array:
-        """Return <z, m_c> - |m_c|**2 / 2 + log prior_c, for z along the directions, m_c the mean.
+    def decision_function(self, X: PointsLike) -> Array:
+        """Compute <z, m_c> - |m_c|**2 / 2 + log prior_c of points, for z along the directions.
 
-        Two classes: the difference of the second and the first, positive for `classes_[1]`.
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+            One column per class, m_c being its mean along the directions. For two classes the
+            difference of the second and the first, positive for `classes_[1]`.
         """
         along = self._scores(X)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
@@ -258,6 +407,17 @@ class KernelFisherDiscriminant(
             found = scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
         return self._finite(found)
 
-    def predict(self, X: Any) -> Array:
-        """Return the class of the nearest mean; priors other than equal ones move the borders."""
+    def predict(self, X: PointsLike) -> Array:
+        """Predict the class of the nearest mean; unequal priors move the borders.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The classes.
+        """
         return self._class_of(self.decision_function(X))

@@ -20,6 +20,7 @@ from ..linalg.blas import product, solve_lower
 from ..monitor import Monitor, Stopped, to_stderr, warn
 from ..solvers.kmeans import Clusters, Factor, KernelMeans
 from ..status import Status
+from ..typing import Callback, KernelLike, MemoryLimit, PointsLike, Seed, Weights
 from .atomic import atomic
 from .base import Certificate, KernelEstimator
 from .records import recorded
@@ -31,16 +32,39 @@ ROWS = 500_000_000  # bytes of rows that are kept beside K in any case, if they 
 
 @dataclass(frozen=True, kw_only=True)
 class KMeansCertificate(Certificate):
-    """What the clusters are worth.
+    """What the clusters are worth, and what they cost.
 
-    status: "converged" where no point is nearer to another centre, or a step gained less than
-    `tol`; else why not. objective: the sum of the weighted squared distances to the centres.
-    least: the same to the means of the clusters is no less; it is the objective itself but for a
-    low-rank K, and exact up to 20,000 points. rise: the largest rise of the objective in any step,
-    over the objective: rounding. starts: the objectives of all starts (low rank: of projections).
-    moves: of points, in all starts. shift: what had to be added to the diagonal of K for the
-    objective to fall; 0 unless the kernel is not Mercer.
-    rank: of the matrix that stands for K where K does not fit the memory limit, else 0.
+    Attributes
+    ----------
+    status : str
+        "converged" where no point is nearer to another centre, or a step gained less than `tol`;
+        else the reason why not.
+    plan : str
+        How the kernel matrix was held, and why.
+    kernel_entries : int
+        Number of kernel values that were computed.
+    bytes : int
+        Bytes that the plan allocates beyond the inputs.
+    seconds : float
+        Time that the fit took.
+    objective : float
+        The sum of the weighted squared distances to the centres.
+    least : float
+        A lower bound of the same sum for the means of the clusters. It is the objective itself
+        unless a matrix of low rank stands for K, and exact up to 20,000 points.
+    rise : float
+        Largest rise of the objective in any step, relative to the objective: rounding.
+    starts : tuple of float
+        Objectives of all starts; with a matrix of low rank, those of projections.
+    iterations : int
+        Number of steps of the best start.
+    moves : int
+        Number of times that points changed their cluster, in all starts.
+    shift : float
+        What had to be added to the diagonal of K for the objective to fall; 0 unless the kernel is
+        not Mercer.
+    rank : int
+        Rank of the matrix that stands for K where K does not fit the memory limit, else 0.
     """
 
     objective: float
@@ -244,37 +268,73 @@ class KernelKMeans(
     ClusterMixin,  # type: ignore[misc]
     KernelEstimator,
 ):
-    """Clusters whose means in feature space are near: min sum_i w_i ||phi(x_i) - c_i||**2.
+    """K-means clustering in feature space.
 
-    Lloyd's algorithm: c_i is the nearest centre, and a centre the mean of its points, so that
-    ||phi(x) - c||**2 = k(x, x) - 2/n_c sum_j k(x, x_j) + ||c||**2 over the members j of the
-    cluster. The objective falls with every step. An empty cluster gets the farthest point.
+    It minimises sum_i w_i ||phi(x_i) - c(i)||**2, where c(i) is the nearest centre, by Lloyd's
+    algorithm: a centre is the mean of its points, so that ||phi(x) - c||**2 = k(x, x) - 2/n_c sum_j
+    k(x, x_j) + ||c||**2 over the members j of the cluster. The objective falls with every step. An
+    empty cluster gets the farthest point.
 
     Parameters
     ----------
-    n_clusters : how many clusters; no more than there are points with a positive weight
-    kernel : None (Gaussian), a kernel, a scikit-learn kernel name, "precomputed" or fn(X, Y)
-    n_init : starts from different seedings, of which the best counts
-    max_iter : steps of a start
-    tol : a start is over where a step lowers the objective by no more than this share of it;
-        0 goes on until no point moves
-    memory_limit : "auto", bytes or a text such as "2GB"; where K does not fit it, a matrix of low
-        rank takes its place
-    time_limit : seconds after which the best clusters so far are returned, with a warning
-    callback : called after each step with its record; returning True stops the fit
-    n_jobs : threads; None is all that are allowed
-    random_state : of the seedings; None is a fixed one
-    verbose : whether to show progress on stderr
+    n_clusters : int, default=8
+        Number of clusters, at most the number of points with a positive weight.
+    kernel : Kernel, str or callable, default=None
+        A kernel, a scikit-learn name such as "rbf", "precomputed", or a function of two sets of
+        points that returns their Gram matrix. None is `Gaussian()`.
+    n_init : int, default=4
+        Number of starts from different seedings, of which the best counts.
+    max_iter : int, default=300
+        Largest number of steps of a start.
+    tol : float, default=0.0
+        A start ends where a step lowers the objective by at most this share of it; 0 goes on until
+        no point moves.
+    memory_limit : int or str, default="auto"
+        Bytes that the fit may allocate, as a number or a text such as "2GB"; "auto" takes a share
+        of the free memory. Where K does not fit, a matrix of low rank takes its place.
+    time_limit : float, default=None
+        Seconds after which the best solution so far is returned, with a warning.
+    callback : callable, default=None
+        Called with the record of each iteration; returning True stops the fit.
+    n_jobs : int, default=None
+        Number of threads; None uses all that are allowed, -1 one per processor.
+    random_state : int, RandomState or Generator, default=None
+        Seed of the seedings; None is a fixed seed.
+    verbose : bool or int, default=False
+        Whether to show progress on stderr.
 
     Attributes
     ----------
-    labels_, inertia_ (the objective), n_iter_, kernel_ (resolved), dual_coef_ (points of
-    `support_`, clusters): c = sum_i dual_coef_[i, c] phi(x_i), squared_norms_: ||c||**2, support_,
-    certificate_
+    labels_ : ndarray of shape (n,)
+        The cluster of each training point.
+    inertia_ : float
+        The objective.
+    dual_coef_ : ndarray of shape (n_support, n_clusters)
+        Coefficients of the centres: c = sum_i dual_coef_[i, c] phi(x_i) over the points of
+        `support_`.
+    squared_norms_ : ndarray of shape (n_clusters,)
+        ||c||**2 of each centre.
+    support_ : ndarray of shape (n_support,)
+        Indices of the training points that carry the centres.
+    kernel_ : Kernel
+        The kernel with all parameters settled on the training points.
+    n_iter_ : int
+        Number of steps of the best start.
+    certificate_ : KMeansCertificate
+        What the clusters are worth, and what they cost.
 
     References
     ----------
-    Dhillon, Guan, Kulis, "Kernel k-means, spectral clustering and normalized cuts" (2004).
+    .. [1] I. Dhillon, Y. Guan, B. Kulis, "Kernel k-means, spectral clustering and normalized cuts",
+       Conference on Knowledge Discovery and Data Mining (2004).
+
+    Examples
+    --------
+    >>> from mercer import KernelKMeans
+    >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]
+    >>> labels = KernelKMeans(2).fit(X).labels_
+    >>> bool(labels[0] == labels[2] != labels[3] == labels[5])
+    True
     """
 
     labels_: Array
@@ -287,17 +347,17 @@ class KernelKMeans(
     def __init__(
         self,
         n_clusters: int = 8,
-        kernel: Any = None,
+        kernel: KernelLike = None,
         *,
         n_init: int = 4,
         max_iter: int = 300,
         tol: float = 0.0,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.n_clusters = n_clusters
         self.kernel = kernel
@@ -312,8 +372,28 @@ class KernelKMeans(
         self.verbose = verbose
 
     @atomic
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the clusters; y is not used. Points without weight only get a label."""
+    def fit(self, X: PointsLike, y: object = None, sample_weight: Weights = None) -> Self:
+        """Find the clusters.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : object, default=None
+            Not used; present by scikit-learn's convention.
+        sample_weight : float or array-like of shape (n,), default=None
+            Weight of each point; a point of weight 0 only gets a label. None is 1 for all.
+
+        Returns
+        -------
+        KernelKMeans
+            The fitted estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the points, weights or parameters are not what they must be.
+        """
         self._find(X, sample_weight)
         return self
 
@@ -389,30 +469,99 @@ class KernelKMeans(
         check_is_fitted(self)
         return int(self.dual_coef_.shape[1])
 
-    def predict(self, X: Any) -> Array:
-        """Return the cluster whose centre is nearest."""
+    def predict(self, X: PointsLike) -> Array:
+        """Predict the cluster whose centre is nearest.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The clusters.
+        """
         points = self._check_predict(X)
         products = self._cross_product(points, self.dual_coef_)
         return np.asarray((products - self.squared_norms_ / 2).argmax(axis=1).astype(np.int32))
 
-    def transform(self, X: Any) -> Array:
-        """Return the distance in feature space of every x to every centre."""
+    def transform(self, X: PointsLike) -> Array:
+        """Compute the distance in feature space of each point to each centre.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n, n_clusters)
+            The distances.
+        """
         points = self._check_predict(X)
         return self._in_precision(np.sqrt(self._squared_distances(points)), points)
 
     @atomic
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Find the clusters; return that of every point."""
+    def fit_predict(self, X: PointsLike, y: object = None, sample_weight: Weights = None) -> Array:
+        """Find the clusters, and return the cluster of each training point.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : object, default=None
+            Not used; present by scikit-learn's convention.
+        sample_weight : float or array-like of shape (n,), default=None
+            Weight of each point; a point of weight 0 only gets a label. None is 1 for all.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The clusters.
+        """
         return self.fit(X, y, sample_weight).labels_
 
     @atomic
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Find the clusters; return the distance of every point to every centre."""
+    def fit_transform(
+        self, X: PointsLike, y: object = None, sample_weight: Weights = None
+    ) -> Array:
+        """Find the clusters, and return the distance of each training point to each centre.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : object, default=None
+            Not used; present by scikit-learn's convention.
+        sample_weight : float or array-like of shape (n,), default=None
+            Weight of each point; a point of weight 0 only gets a label. None is 1 for all.
+
+        Returns
+        -------
+        ndarray of shape (n, n_clusters)
+            The distances.
+        """
         found = self._find(X, sample_weight)
         return self._in_precision(np.sqrt(found.distances), self._prepared.points)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return minus the sum of the weighted squared distances to the nearest centres."""
+    def score(self, X: PointsLike, y: object = None, sample_weight: Weights = None) -> float:
+        """Compute minus the objective on points.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+        y : object, default=None
+            Not used; present by scikit-learn's convention.
+        sample_weight : float or array-like of shape (n,), default=None
+            Weight of each point. None is 1 for all.
+
+        Returns
+        -------
+        float
+            Minus the sum of the weighted squared distances to the nearest centres.
+        """
         nearest = self._squared_distances(X).min(axis=1)
         weight = checks.sample_weight(type(self).__name__, sample_weight, len(nearest))
         return -float(nearest.sum() if weight is None else weight @ nearest)

@@ -14,14 +14,33 @@ from sklearn.utils.metaestimators import available_if
 
 from .. import checks
 from ..checks import Array, InputError, sentence
-from ..fitting.budget import Settings, settings_of
-from ..fitting.loss import SOLVERS, Found, MachineFit
+from ..fitting.loss import Found, MachineFit
 from ..grams import limited_threads
 from ..inputs import Input
-from ..losses import KINKED, OF_CLASSES, OF_NUMBERS, Logistic, Softmax, check_loss, to_loss
+from ..losses import (
+    KINKED,
+    OF_CLASSES,
+    OF_NUMBERS,
+    Logistic,
+    LossLike,
+    Softmax,
+    check_loss,
+    to_loss,
+)
 from ..monitor import Monitor, to_stderr, warn
 from ..solvers.loss.newton import LossProblem
 from ..status import Status
+from ..typing import (
+    Callback,
+    ClassWeight,
+    KernelLike,
+    LabelsLike,
+    MemoryLimit,
+    PointsLike,
+    Seed,
+    TargetsLike,
+    Weights,
+)
 from .atomic import atomic
 from .base import Certificate, FunctionEstimator
 from .records import recorded
@@ -29,14 +48,38 @@ from .records import recorded
 
 @dataclass(frozen=True, kw_only=True)
 class MachineCertificate(Certificate):
-    """How far a function is from the best one.
+    """How far the function is from the best one, and what it cost.
 
-    solver: the way it was found. primal: the objective. gap: it is at most this far above its
-    minimum (Fenchel duality), which is to be below `tol` times the objective; with a dual solution
-    `tol` is how far the optimality conditions may be missed. error_bound: no f(x) is further than
-    this from that of the minimum, apart from the offset, where k(x, x) is at most its largest value
-    in training. With Nyström's method all of these are about functions of its centres.
-    iterations: steps of Newton's method, or pairs of variables. products: passes over K.
+    With Nyström's method all distances are about functions of its centres.
+
+    Attributes
+    ----------
+    status : str
+        "exact", "converged", or the reason why neither.
+    plan : str
+        How the kernel matrix was held, and why.
+    kernel_entries : int
+        Number of kernel values that were computed.
+    bytes : int
+        Bytes that the plan allocates beyond the inputs.
+    seconds : float
+        Time that the fit took.
+    solver : str
+        The solver that was used.
+    primal : float
+        Value of the objective.
+    gap : float
+        The objective is at most this far above its minimum, by Fenchel duality.
+    tol : float
+        What was asked for: the gap over the objective, or with a dual solution the violation of the
+        optimality conditions.
+    error_bound : float
+        No f(x) is further than this from that of the minimum, apart from the offset, for points
+        whose k(x, x) is at most its largest value in training.
+    iterations : int
+        Number of steps of Newton's method, or of pairs of variables.
+    products : int
+        Number of passes over the kernel matrix.
     """
 
     solver: str
@@ -52,22 +95,19 @@ class KernelMachine(FunctionEstimator):
     """What machines with any loss share: parameters, the solution, the scores of new points."""
 
     loss: Any
-    alpha: Any
+    alpha: float
     fit_intercept: bool
     solver: str
-    n_centers: Any
+    n_centers: int | None
     tol: float
-    max_iter: Any
-    time_limit: Any
-    callback: Any
-    n_jobs: Any
-    random_state: Any
-    verbose: Any
+    max_iter: int | None
+    time_limit: float | None
+    callback: Callback
+    n_jobs: int | None
+    random_state: Seed
+    verbose: bool | int
     support_: Array
     n_iter_: int
-
-    def _settings(self) -> Settings:
-        return settings_of(self, SOLVERS, 200)
 
     def _solve(self, points: Input, loss: Any, targets: Array, weight: Array | None) -> None:
         """Find the function, and keep what predictions need."""
@@ -143,62 +183,115 @@ def _is_logistic(model: Any) -> bool:
 
 
 class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]
-    """Classes by the function of least loss.
+    """Classification by the function of least regularised loss, for any convex loss.
 
-    min over f, b of sum_i w_i loss(f(x_i) + b, y_i) + alpha/2 ||f||**2 with y = -1, 1. The loss
-    "logistic" takes several classes together (softmax); others one against the rest. The lectures'
-    lambda is alpha / 2; "hinge" with alpha = 1 / C is `SVC`.
+    It minimises sum_i w_i loss(f(x_i) + b, y_i) + alpha/2 ||f||**2 over f and b, with y = -1, 1.
+    The logistic loss takes several classes together (softmax); other losses take one class against
+    the rest. With "hinge" and alpha = 1 / C it is `SVC`.
 
     Parameters
     ----------
-    loss : "logistic", "squared", "hinge", "squared_hinge", "smoothed_hinge", a loss of
-        `mercer.losses` such as SmoothedHinge(0.2), or any object with value, gradient and curvature
-    alpha : the penalty, above 0
-    kernel : None (Gaussian), a kernel, a scikit-learn kernel name, "precomputed" or fn(X, Y)
-    fit_intercept : whether there is an offset b that is not penalised
-    solver : "auto" chooses by loss, size and memory; "newton" (all points), "primal" (exact feature
-        map), "nystrom" (functions of `n_centers` points), "dual" (losses with a kink)
-    n_centers : of "nystrom"; None is 10 sqrt(n)
-    class_weight : None, "balanced" or a weight for each class
-    tol : the gap to reach, against the objective
-    max_iter : steps of Newton's method; None is 200
-    memory_limit : "auto", bytes or a text such as "2GB": what the fit may allocate
-    time_limit : seconds after which the best function so far is returned, with a warning
-    callback : called after each step with its record; returning True stops the fit
-    n_jobs : threads; None is all that are allowed
-    random_state : of the preconditioner and the centres; None is a fixed one
-    verbose : whether to show progress on stderr
+    loss : str or loss object, default="logistic"
+        "logistic", "squared", "hinge", "squared_hinge", "smoothed_hinge", a loss of `mercer.losses`
+        such as `SmoothedHinge(0.2)`, or any object with the methods value, gradient and curvature.
+    alpha : float, default=1.0
+        The penalty, above 0.
+    kernel : Kernel, str or callable, default=None
+        A kernel, a scikit-learn name such as "rbf", "precomputed", or a function of two sets of
+        points that returns their Gram matrix. None is `Gaussian()`.
+    fit_intercept : bool, default=True
+        Whether there is an offset b that is not penalised.
+    solver : {"auto", "newton", "primal", "nystrom", "dual"}, default="auto"
+        "newton" works with all points, "primal" in an exact finite feature map, "nystrom" with
+        functions of `n_centers` points, "dual" is for losses with a kink. "auto" chooses by loss,
+        size and memory.
+    n_centers : int, default=None
+        Number of centres of "nystrom"; None is 10 sqrt(n).
+    class_weight : {"balanced"} or dict, default=None
+        Weight per class, multiplied with the sample weights. "balanced" makes the total weights of
+        the classes equal.
+    tol : float, default=1e-6
+        Gap to reach, relative to the objective.
+    max_iter : int, default=None
+        Largest number of steps of Newton's method; None is 200.
+    memory_limit : int or str, default="auto"
+        Bytes that the fit may allocate, as a number or a text such as "2GB"; "auto" takes a share
+        of the free memory.
+    time_limit : float, default=None
+        Seconds after which the best solution so far is returned, with a warning.
+    callback : callable, default=None
+        Called with the record of each iteration; returning True stops the fit.
+    n_jobs : int, default=None
+        Number of threads; None uses all that are allowed, -1 one per processor.
+    random_state : int, RandomState or Generator, default=None
+        Seed of the preconditioner and of the centres; None is a fixed seed.
+    verbose : bool or int, default=False
+        Whether to show progress on stderr.
 
     Attributes
     ----------
-    classes_, dual_coef_ (one row a point of `support_`, one column a machine), intercept_,
-    support_, kernel_ (resolved), n_iter_, certificate_; coef_ with a primal solution
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    dual_coef_ : ndarray of shape (n_support, n_machines)
+        Coefficients of the points of `support_`.
+    coef_ : ndarray of shape (n_map, n_machines)
+        Coefficients of the features, f(x) = phi(x) . coef_, with the solver "primal" only.
+    intercept_ : ndarray of shape (n_machines,)
+        The offset b of each machine.
+    support_ : ndarray of shape (n_support,)
+        Indices of the training points that carry the function.
+    kernel_ : Kernel
+        The kernel with all parameters settled on the training points.
+    n_iter_ : int
+        Number of steps.
+    certificate_ : MachineCertificate
+        How far the function is from the best one, and what it cost.
+
+    See Also
+    --------
+    SVC : The hinge loss, with a solver of its own.
+    KernelMachineRegressor : Losses for numbers.
+
+    Notes
+    -----
+    Where a text writes the penalty as lambda ||f||**2, alpha is 2 lambda.
 
     References
     ----------
-    Schölkopf, Smola, "Learning with kernels" (2002), chapter 4.
+    .. [1] B. Schölkopf, A. Smola, "Learning with kernels", MIT Press (2002), chapter 4.
+
+    Examples
+    --------
+    >>> from mercer import KernelMachineClassifier
+    >>> X = [[0.0], [0.2], [0.4], [1.6], [1.8], [2.0]]
+    >>> y = ["low", "low", "low", "high", "high", "high"]
+    >>> model = KernelMachineClassifier("logistic", alpha=0.1).fit(X, y)
+    >>> model.predict([[0.1], [1.9]]).tolist()
+    ['low', 'high']
+    >>> model.certificate_.status
+    'converged'
     """
 
     classes_: Array
 
     def __init__(
         self,
-        loss: Any = "logistic",
+        loss: LossLike = "logistic",
         alpha: float = 1.0,
         *,
-        kernel: Any = None,
+        kernel: KernelLike = None,
         fit_intercept: bool = True,
         solver: str = "auto",
-        n_centers: Any = None,
-        class_weight: Any = None,
+        n_centers: int | None = None,
+        class_weight: ClassWeight = None,
         tol: float = 1e-6,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.loss = loss
         self.alpha = alpha
@@ -218,8 +311,28 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
 
     @atomic
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the function; zero weights leave points out."""
+    def fit(self, X: PointsLike, y: LabelsLike, sample_weight: Weights = None) -> Self:
+        """Find the function.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : array-like of shape (n,)
+            The class of each point.
+        sample_weight : float or array-like of shape (n,), default=None
+            Weight of each point; a point of weight 0 is left out. None is 1 for all.
+
+        Returns
+        -------
+        KernelMachineClassifier
+            The fitted estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the points, targets, weights or parameters are not what they must be.
+        """
         who = type(self).__name__
         points = self._check_fit(X)
         weight = checks.sample_weight(who, sample_weight, len(points))
@@ -236,26 +349,71 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         self._solve(points, loss, targets, weight)
         return self
 
-    def decision_function(self, X: Any) -> Array:
-        """Return f(x) + b: positive for `classes_[1]`; of more classes, one column each."""
+    def decision_function(self, X: PointsLike) -> Array:
+        """Compute the scores f(x) + b of points.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+            For two classes one score per point, positive for `classes_[1]`; otherwise one column
+            per class.
+        """
         scores = self._scores(X)
         return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
 
-    def predict(self, X: Any) -> Array:
-        """Return the class of each point."""
+    def predict(self, X: PointsLike) -> Array:
+        """Predict the class of each point.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The classes.
+        """
         return self._class_of(self.decision_function(X))
 
     @available_if(_is_logistic)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
-        """Return the probability of every class; for the logistic loss."""
+    def predict_proba(self, X: PointsLike) -> Array:
+        """Compute the probability of each class; needs the logistic loss.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            The probabilities.
+        """
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return np.column_stack([expit(-scores), expit(scores)])
         return Softmax().probabilities(scores)
 
     @available_if(_is_logistic)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithm of the probability of every class."""
+    def predict_log_proba(self, X: PointsLike) -> Array:
+        """Compute the logarithm of the probability of each class; needs the logistic loss.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            The logarithms, exact also where probabilities round to 0.
+        """
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return np.column_stack([-np.logaddexp(0, scores), -np.logaddexp(0, -scores)])
@@ -263,28 +421,89 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
 
 
 class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  # type: ignore[misc]
-    """Numbers by the function of least loss.
+    """Regression by the function of least regularised loss, for any convex loss.
 
-    min over f, b of sum_i w_i loss(f(x_i) + b, y_i) + alpha/2 ||f||**2. "squared" is
-    1/2 (f - y)**2, so that it is `KernelRidge(alpha, fit_intercept=True)`: an offset is the default
-    here, not there. "epsilon_insensitive" with alpha = 1 / C is `SVR`. The lectures' lambda is
-    alpha / 2, without an offset.
+    It minimises sum_i w_i loss(f(x_i) + b, y_i) + alpha/2 ||f||**2 over f and b. "squared" is
+    1/2 (f - y)**2, so that it is `KernelRidge(alpha, fit_intercept=True)`; an offset is the default
+    here, not there. "epsilon_insensitive" with alpha = 1 / C is `SVR`.
 
     Parameters
     ----------
-    loss : "squared", "huber", "epsilon_insensitive", "quantile", "poisson" (the prediction is
-        exp(f + b)), a loss of `mercer.losses` such as Quantile(0.9), or any object with value,
-        gradient and curvature
-    alpha, kernel, fit_intercept, solver, n_centers, tol, max_iter, memory_limit, time_limit,
-    callback, n_jobs, random_state, verbose : as in `KernelMachineClassifier`
+    loss : str or loss object, default="squared"
+        "squared", "huber", "epsilon_insensitive", "quantile", "poisson" (the prediction is exp(f +
+        b)), a loss of `mercer.losses` such as `Quantile(0.9)`, or any object with the methods
+        value, gradient and curvature.
+    alpha : float, default=1.0
+        The penalty, above 0.
+    kernel : Kernel, str or callable, default=None
+        A kernel, a scikit-learn name such as "rbf", "precomputed", or a function of two sets of
+        points that returns their Gram matrix. None is `Gaussian()`.
+    fit_intercept : bool, default=True
+        Whether there is an offset b that is not penalised.
+    solver : {"auto", "newton", "primal", "nystrom", "dual"}, default="auto"
+        "newton" works with all points, "primal" in an exact finite feature map, "nystrom" with
+        functions of `n_centers` points, "dual" is for losses with a kink. "auto" chooses by loss,
+        size and memory.
+    n_centers : int, default=None
+        Number of centres of "nystrom"; None is 10 sqrt(n).
+    tol : float, default=1e-6
+        Gap to reach, relative to the objective.
+    max_iter : int, default=None
+        Largest number of steps of Newton's method; None is 200.
+    memory_limit : int or str, default="auto"
+        Bytes that the fit may allocate, as a number or a text such as "2GB"; "auto" takes a share
+        of the free memory.
+    time_limit : float, default=None
+        Seconds after which the best solution so far is returned, with a warning.
+    callback : callable, default=None
+        Called with the record of each iteration; returning True stops the fit.
+    n_jobs : int, default=None
+        Number of threads; None uses all that are allowed, -1 one per processor.
+    random_state : int, RandomState or Generator, default=None
+        Seed of the preconditioner and of the centres; None is a fixed seed.
+    verbose : bool or int, default=False
+        Whether to show progress on stderr.
 
     Attributes
     ----------
-    dual_coef_, intercept_, support_, kernel_, n_iter_, certificate_; coef_ with a primal solution
+    dual_coef_ : ndarray of shape (n_support, n_outputs)
+        Coefficients of the points of `support_`.
+    coef_ : ndarray of shape (n_map, n_outputs)
+        Coefficients of the features, f(x) = phi(x) . coef_, with the solver "primal" only.
+    intercept_ : ndarray of shape (n_outputs,)
+        The offset b of each output.
+    support_ : ndarray of shape (n_support,)
+        Indices of the training points that carry the function.
+    kernel_ : Kernel
+        The kernel with all parameters settled on the training points.
+    n_iter_ : int
+        Number of steps.
+    certificate_ : MachineCertificate
+        How far the function is from the best one, and what it cost.
+
+    See Also
+    --------
+    KernelRidge : The squared loss, with solvers of its own and standard deviations.
+    SVR : The epsilon-insensitive loss, with a solver of its own.
+
+    Notes
+    -----
+    Where a text writes the penalty as lambda ||f||**2, alpha is 2 lambda.
 
     References
     ----------
-    Schölkopf, Smola, "Learning with kernels" (2002), chapter 4.
+    .. [1] B. Schölkopf, A. Smola, "Learning with kernels", MIT Press (2002), chapter 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelMachineRegressor
+    >>> from mercer.losses import Quantile
+    >>> x = np.linspace(0.0, 1.0, 50)
+    >>> y = np.tile([0.0, 1.0], 25)
+    >>> model = KernelMachineRegressor(Quantile(0.9), alpha=100.0).fit(x[:, None], y)
+    >>> model.predict([[0.5]]).round(1)
+    array([1.])
     """
 
     _sizes: ClassVar[tuple[float, float]] = (1e-150, 1e150)
@@ -292,21 +511,21 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
 
     def __init__(
         self,
-        loss: Any = "squared",
+        loss: LossLike = "squared",
         alpha: float = 1.0,
         *,
-        kernel: Any = None,
+        kernel: KernelLike = None,
         fit_intercept: bool = True,
         solver: str = "auto",
-        n_centers: Any = None,
+        n_centers: int | None = None,
         tol: float = 1e-6,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.loss = loss
         self.alpha = alpha
@@ -325,8 +544,28 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
 
     @atomic
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the function; zero weights leave points out."""
+    def fit(self, X: PointsLike, y: TargetsLike, sample_weight: Weights = None) -> Self:
+        """Find the function.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : array-like of shape (n,) or (n, n_outputs)
+            The numbers to predict.
+        sample_weight : float or array-like of shape (n,), default=None
+            Weight of each point; a point of weight 0 is left out. None is 1 for all.
+
+        Returns
+        -------
+        KernelMachineRegressor
+            The fitted estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the points, targets, weights or parameters are not what they must be.
+        """
         who = type(self).__name__
         points = self._check_fit(X)
         weight = checks.sample_weight(who, sample_weight, len(points))
@@ -337,8 +576,24 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
         self._solve(points, loss, targets, weight)
         return self
 
-    def predict(self, X: Any) -> Array:
-        """Return f(x) + b, or the mean that the loss makes of it."""
+    def predict(self, X: PointsLike) -> Array:
+        """Predict f(x) + b, or the mean that the loss makes of it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_outputs)
+            The predictions.
+
+        Raises
+        ------
+        InputError
+            If a mean overflows.
+        """
         scores = self._scores(X)
         mean = getattr(to_loss(type(self).__name__, self.loss, OF_NUMBERS), "mean", None)
         with np.errstate(over="ignore"):

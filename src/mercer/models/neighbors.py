@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..fitting.neighbours import Nearest, self_similarity
 from ..grams import limited_threads
 from ..inputs import Input
 from ..status import Status
+from ..typing import KernelLike, LabelsLike, MemoryLimit, PointsLike, TargetsLike
 from .atomic import atomic
 from .base import Certificate, KernelEstimator
 from .records import recorded
@@ -25,14 +27,15 @@ class _KernelNeighbors(KernelEstimator):
 
     n_samples_fit_: int
     _diagonal: Array  # k(x, x) of every training point
+    weights: Any
 
     def __init__(
         self,
         n_neighbors: int = 5,
-        kernel: Any = None,
+        kernel: KernelLike = None,
         *,
-        weights: Any = "uniform",
-        memory_limit: Any = "auto",
+        weights: str | Callable[[Array], Array] = "uniform",
+        memory_limit: MemoryLimit = "auto",
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -78,13 +81,37 @@ class _KernelNeighbors(KernelEstimator):
         return k
 
     def kneighbors(
-        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
+        self,
+        X: PointsLike | None = None,
+        n_neighbors: int | None = None,
+        return_distance: bool = True,
     ) -> Any:
-        """Return the distances to the nearest training points and their indices, nearest first.
+        """Find the nearest training points.
 
         The distance is ||phi(x) - phi(y)|| = sqrt(k(x, x) - 2 k(x, y) + k(y, y)); ties go to the
-        smaller index. X: None for the training points, each without itself. n_neighbors: None for
-        that of the model. return_distance: False for the indices alone.
+        smaller index.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects, default=None
+            The n points, of the kind that was fitted. None takes the training points, each without
+            itself.
+        n_neighbors : int, default=None
+            Number of neighbours; None is that of the model.
+        return_distance : bool, default=True
+            Whether to return the distances as well.
+
+        Returns
+        -------
+        distances : ndarray of shape (n, n_neighbors)
+            The distances, smallest first; only with `return_distance`.
+        indices : ndarray of shape (n, n_neighbors)
+            Indices of the neighbours among the training points.
+
+        Raises
+        ------
+        InputError
+            If there are fewer points than neighbours.
         """
         self._require_fit()
         points = None if X is None else self._check_predict(X)
@@ -130,28 +157,59 @@ class _KernelNeighbors(KernelEstimator):
 
 
 class KernelNeighborsClassifier(ClassifierMixin, _KernelNeighbors):  # type: ignore[misc]
-    """Assign the class that is most frequent among the nearest training points in feature space.
+    """Classification by the nearest neighbours in feature space.
 
-    ||phi(x) - phi(y)||**2 = k(x, x) - 2 k(x, y) + k(y, y). With a radial kernel, such as the
-    Gaussian, these are the neighbours of ordinary distance; with others they need not be.
+    The class that is most frequent among the `n_neighbors` training points with the smallest
+    ||phi(x) - phi(x_i)||**2 = k(x, x) - 2 k(x, x_i) + k(x_i, x_i) wins. With a radial kernel, such
+    as the Gaussian, these are the neighbours of ordinary distance; with others they need not be.
 
     Parameters
     ----------
-    n_neighbors : how many neighbours vote
-    kernel : None (Gaussian), a kernel, a scikit-learn kernel name, "precomputed" or fn(X, Y)
-    weights : "uniform", "distance" (1 over the distance; where neighbours have distance 0, they
-        alone count) or a function from distances to weights
-    memory_limit : "auto", bytes or a text such as "2GB"
-    n_jobs : native threads; None: as set for the process
+    n_neighbors : int, default=5
+        Number of neighbours that vote.
+    kernel : Kernel, str or callable, default=None
+        A kernel, a scikit-learn name such as "rbf", "precomputed", or a function of two sets of
+        points that returns their Gram matrix. None is `Gaussian()`.
+    weights : {"uniform", "distance"} or callable, default="uniform"
+        Weights of the votes. "distance" is 1 over the distance; where neighbours have distance 0,
+        they alone count. A function takes the array of distances and returns weights of its shape.
+    memory_limit : int or str, default="auto"
+        Bytes that a search for neighbours may allocate, as a number or a text such as "2GB"; "auto"
+        takes a share of the free memory.
+    n_jobs : int, default=None
+        Number of threads; None uses all that are allowed, -1 one per processor.
 
     Attributes
     ----------
-    classes_, kernel_ (resolved), n_samples_fit_, certificate_
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    kernel_ : Kernel
+        The kernel with all parameters settled on the training points.
+    n_samples_fit_ : int
+        Number of training points.
+    certificate_ : Certificate
+        What the fit cost.
+
+    See Also
+    --------
+    KernelPrototypeClassifier : Classification by the nearest class mean.
 
     References
     ----------
-    Cover, Hart, "Nearest neighbor pattern classification" (1967); distances in feature space:
-    Shawe-Taylor, Cristianini, "Kernel Methods for Pattern Analysis" (2004), section 5.1.
+    .. [1] T. Cover, P. Hart, "Nearest neighbor pattern classification", IEEE Transactions on
+       Information Theory 13 (1967).
+    .. [2] J. Shawe-Taylor, N. Cristianini, "Kernel methods for pattern analysis", Cambridge
+       University Press (2004), section 5.1, for distances in feature space.
+
+    Examples
+    --------
+    >>> from mercer import KernelNeighborsClassifier
+    >>> from mercer.kernels import Spectrum
+    >>> words = ["banana", "bananas", "ananas", "cherry", "cherries", "sherry"]
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> model = KernelNeighborsClassifier(3, Spectrum(2).normalized()).fit(words, y)
+    >>> model.predict(["bandana", "cheery"]).tolist()
+    [0, 1]
     """
 
     classes_: Array
@@ -159,16 +217,45 @@ class KernelNeighborsClassifier(ClassifierMixin, _KernelNeighbors):  # type: ign
 
     @atomic
     @recorded
-    def fit(self, X: Any, y: Any) -> Self:
-        """Keep the points and their classes."""
+    def fit(self, X: PointsLike, y: LabelsLike) -> Self:
+        """Keep the points and their classes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : array-like of shape (n,)
+            The class of each point.
+
+        Returns
+        -------
+        KernelNeighborsClassifier
+            The fitted estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the points, classes or parameters are not what they must be.
+        """
         start = time.perf_counter()
         points = self._check_fit(X)
         self.classes_, self._codes = self._check_labels(y, len(points))
         self._keep_points(points, start)
         return self
 
-    def predict_proba(self, X: Any) -> Array:
-        """Return the share of every class among the neighbours, by weight."""
+    def predict_proba(self, X: PointsLike) -> Array:
+        """Compute the share of each class among the neighbours, by weight.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            The shares.
+        """
         columns, weights = self._vote(X)
         n, classes = len(columns), len(self.classes_)
         places = np.arange(n)[:, None] * classes + self._codes[columns]
@@ -177,34 +264,65 @@ class KernelNeighborsClassifier(ClassifierMixin, _KernelNeighbors):  # type: ign
         totals = votes.sum(axis=1, keepdims=True)
         return np.asarray(votes / np.where(totals == 0, 1.0, totals))
 
-    def predict(self, X: Any) -> Array:
-        """Return the class with the largest share; of several, the first in `classes_`."""
+    def predict(self, X: PointsLike) -> Array:
+        """Predict the class with the largest share; among equals, the first in `classes_`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The classes.
+        """
         shares = self.predict_proba(X)
         return np.asarray(self.classes_[shares.argmax(axis=1)])
 
 
 class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KernelNeighbors):  # type: ignore[misc]
-    """Predict the mean target of the nearest training points in feature space.
+    """Regression by the nearest neighbours in feature space.
 
-    f(x) = sum_i w_i y_i / sum_i w_i over the n_neighbors points with the smallest
+    f(x) = sum_i w_i y_i / sum_i w_i over the `n_neighbors` training points with the smallest
     ||phi(x) - phi(x_i)||**2 = k(x, x) - 2 k(x, x_i) + k(x_i, x_i).
 
     Parameters
     ----------
-    n_neighbors : how many neighbours are averaged
-    kernel : None (Gaussian), a kernel, a scikit-learn kernel name, "precomputed" or fn(X, Y)
-    weights : "uniform", "distance" (1 over the distance; where neighbours have distance 0, they
-        alone count) or a function from distances to weights
-    memory_limit : "auto", bytes or a text such as "2GB"
-    n_jobs : native threads; None: as set for the process
+    n_neighbors : int, default=5
+        Number of neighbours that are averaged.
+    kernel : Kernel, str or callable, default=None
+        A kernel, a scikit-learn name such as "rbf", "precomputed", or a function of two sets of
+        points that returns their Gram matrix. None is `Gaussian()`.
+    weights : {"uniform", "distance"} or callable, default="uniform"
+        Weights of the neighbours. "distance" is 1 over the distance; where neighbours have distance
+        0, they alone count. A function takes the array of distances and returns weights of its
+        shape.
+    memory_limit : int or str, default="auto"
+        Bytes that a search for neighbours may allocate, as a number or a text such as "2GB"; "auto"
+        takes a share of the free memory.
+    n_jobs : int, default=None
+        Number of threads; None uses all that are allowed, -1 one per processor.
 
     Attributes
     ----------
-    kernel_ (resolved), n_samples_fit_, certificate_
+    kernel_ : Kernel
+        The kernel with all parameters settled on the training points.
+    n_samples_fit_ : int
+        Number of training points.
+    certificate_ : Certificate
+        What the fit cost.
 
     References
     ----------
-    Stone, "Consistent nonparametric regression" (1977).
+    .. [1] C. Stone, "Consistent nonparametric regression", Annals of Statistics 5 (1977).
+
+    Examples
+    --------
+    >>> from mercer import KernelNeighborsRegressor
+    >>> model = KernelNeighborsRegressor(2).fit([[0.0], [1.0], [2.0]], [0.0, 10.0, 20.0])
+    >>> model.predict([[0.4], [1.6]])
+    array([ 5., 15.])
     """
 
     _sizes: ClassVar[tuple[float, float]] = (0.0, 1e300)  # their sums are to be numbers
@@ -213,8 +331,26 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KernelNeighbor
 
     @atomic
     @recorded
-    def fit(self, X: Any, y: Any) -> Self:
-        """Keep the points and their targets, one number or one row a point."""
+    def fit(self, X: PointsLike, y: TargetsLike) -> Self:
+        """Keep the points and their targets.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : array-like of shape (n,) or (n, n_outputs)
+            The numbers to predict.
+
+        Returns
+        -------
+        KernelNeighborsRegressor
+            The fitted estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the points, targets or parameters are not what they must be.
+        """
         start = time.perf_counter()
         points = self._check_fit(X)
         targets, self._flat = self._check_targets(y, len(points))
@@ -222,8 +358,19 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KernelNeighbor
         self._keep_points(points, start)
         return self
 
-    def predict(self, X: Any) -> Array:
-        """Return the mean target of the neighbours, by weight."""
+    def predict(self, X: PointsLike) -> Array:
+        """Predict the mean target of the neighbours, by weight.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_outputs)
+            The means.
+        """
         columns, weights = self._vote(X)
         near = self._targets[columns]
         if weights is None:

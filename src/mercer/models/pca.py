@@ -25,6 +25,7 @@ from ..postfit.preimage import (
     rows_of,
 )
 from ..solvers import Spectrum
+from ..typing import Callback, Gamma, KernelLike, MemoryLimit, PointsLike, Seed, Weights
 from .atomic import atomic
 from .base import Certificate, KernelEstimator
 from .records import recorded
@@ -37,14 +38,36 @@ NEGATIVE = 1e-6  # of the largest eigenvalue: what a negative one must be beyond
 
 @dataclass(frozen=True, kw_only=True)
 class PcaCertificate(Certificate):
-    """How far the components are from eigenvectors.
+    """How far the components are from eigenvectors, and what they cost.
 
-    status: "exact" (all of the matrix was decomposed), "converged", or why not. solver: "dense" or
-    "krylov". residual: the largest of `residuals`, |A u - lambda u| / lambda_1 of each component,
-    to be at most `tol`: each eigenvalue is within its residual of one of the centred kernel matrix
-    A. They are measured in double precision, on A as it was computed: in single precision for
-    rows of float32 and for more than 4,000 rows of numbers. rank: of the components found, or of
-    A where all were wanted. iterations: passes over the matrix.
+    Residuals are measured in double precision, on the centred kernel matrix A as it was computed:
+    in single precision for rows of float32 and for more than 4,000 rows of numbers.
+
+    Attributes
+    ----------
+    status : str
+        "exact" where the whole matrix was decomposed, "converged", or the reason why neither.
+    plan : str
+        How the kernel matrix was held, and why.
+    kernel_entries : int
+        Number of kernel values that were computed.
+    bytes : int
+        Bytes that the plan allocates beyond the inputs.
+    seconds : float
+        Time that the fit took.
+    solver : str
+        "dense" or "krylov".
+    residual : float
+        The largest of `residuals`; at most `tol` after convergence.
+    residuals : tuple of float
+        |A u - lambda u| / lambda_1 of each component. Each eigenvalue is within its residual, times
+        lambda_1, of one of A.
+    tol : float
+        The residual that was asked for.
+    rank : int
+        Number of components with a positive eigenvalue.
+    iterations : int
+        Number of passes over the matrix.
     """
 
     solver: str
@@ -56,40 +79,88 @@ class PcaCertificate(Certificate):
 
 
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):  # type: ignore[misc]
-    """The directions in feature space in which points vary most.
+    """Principal component analysis in feature space.
 
     With mu the mean of phi(x_i), component j of x is v_j . (phi(x) - mu), where v_j is a unit
     eigenvector of the covariance: v_j = sum_i a_ij phi(x_i) with a_j = u_j / sqrt(lambda_j) from
-    H K H u_j = lambda_j u_j, H = I - 1 1' / n. With weights mu and the covariance are weighted.
+    H K H u_j = lambda_j u_j, H = I - 1 1' / n. With sample weights mu and the covariance are
+    weighted.
 
     Parameters
     ----------
-    n_components : how many; None is all whose eigenvalue is not zero
-    kernel : None (Gaussian), a kernel, a scikit-learn kernel name, "precomputed" or fn(X, Y)
-    gamma, degree, coef0 : of a kernel given by its scikit-learn name
-    alpha : of the ridge regression from components to rows
-    fit_inverse_transform : whether `inverse_transform` is learnt, by ridge regression; otherwise it
-        is computed, which Gaussian and linear kernels allow
-    eigen_solver : "dense" decomposes the whole matrix, "krylov" makes a few passes over it, which
-        need not be stored, where there are more points than components + 10; "auto" is the quicker
-    tol : the residual to reach, relative to the largest eigenvalue
-    max_iter : passes over the matrix; None is 200
-    remove_zero_eig : whether to leave out components of eigenvalue zero
-    memory_limit : "auto", bytes or a text such as "2GB": what the fit may allocate
-    time_limit : seconds after which the best so far is returned, with a warning
-    callback : called after each iteration with its record; returning True stops the fit
-    n_jobs : threads; None is all that are allowed
-    random_state : of the first guess; None is a fixed one
-    verbose : whether to show progress on stderr
+    n_components : int, default=None
+        Number of components; None is all whose eigenvalue is not zero.
+    kernel : Kernel, str or callable, default=None
+        A kernel, a scikit-learn name such as "rbf", "precomputed", or a function of two sets of
+        points that returns their Gram matrix. None is `Gaussian()`.
+    gamma : {"scale", "auto"} or float, default=None
+        Bandwidth of a kernel given by name; None is 1 / columns.
+    degree : int, default=3
+        Degree of the kernel "poly"; other kernels have their own parameters.
+    coef0 : float, default=1
+        Constant of the kernels "poly" and "sigmoid".
+    alpha : float, default=1.0
+        Penalty of the ridge regression from components to rows, with `fit_inverse_transform`.
+    fit_inverse_transform : bool, default=False
+        Whether `inverse_transform` is learnt, by ridge regression. Otherwise it is computed, which
+        Gaussian and linear kernels allow.
+    eigen_solver : {"auto", "dense", "krylov"}, default="auto"
+        "dense" decomposes the whole matrix. "krylov" makes a few passes over it, so that it need
+        not be stored; it is possible with more than n_components + 10 points. "auto" takes the
+        quicker.
+    tol : float, default=1e-6
+        Residual to reach, relative to the largest eigenvalue.
+    max_iter : int, default=None
+        Largest number of passes over the matrix; None is 200.
+    remove_zero_eig : bool, default=False
+        Whether to leave out components of eigenvalue zero.
+    memory_limit : int or str, default="auto"
+        Bytes that the fit may allocate, as a number or a text such as "2GB"; "auto" takes a share
+        of the free memory.
+    time_limit : float, default=None
+        Seconds after which the best solution so far is returned, with a warning.
+    callback : callable, default=None
+        Called with the record of each iteration; returning True stops the fit.
+    n_jobs : int, default=None
+        Number of threads; None uses all that are allowed, -1 one per processor.
+    random_state : int, RandomState or Generator, default=None
+        Seed of the first guess; None is a fixed seed.
+    verbose : bool or int, default=False
+        Whether to show progress on stderr.
 
     Attributes
     ----------
-    eigenvalues_, eigenvectors_ (a row for each point with weight; of length 1, the largest score
-    positive), explained_variance_ratio_, kernel_ (resolved), n_iter_, certificate_
+    eigenvalues_ : ndarray of shape (n_components,)
+        The largest eigenvalues lambda of the centred kernel matrix, in falling order.
+    eigenvectors_ : ndarray of shape (n, n_components)
+        The eigenvectors u, a row per point with a positive weight, of length 1 and with the sign
+        that makes the score of largest size positive.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Share of the total variance that each component explains.
+    kernel_ : Kernel
+        The kernel with all parameters settled on the training points.
+    n_iter_ : int
+        Number of passes over the matrix.
+    certificate_ : PcaCertificate
+        How far the components are from eigenvectors, and what they cost.
 
     References
     ----------
-    Schölkopf, Smola, Müller, "Nonlinear component analysis as a kernel eigenvalue problem" (1998).
+    .. [1] B. Schölkopf, A. Smola, K.-R. Müller, "Nonlinear component analysis as a kernel
+    eigenvalue
+       problem", Neural Computation 10 (1998).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelPCA
+    >>> angle = np.linspace(0.0, 2 * np.pi, 20, endpoint=False)
+    >>> circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> model = KernelPCA(2, kernel="linear").fit(circle)
+    >>> model.explained_variance_ratio_.round(6)
+    array([0.5, 0.5])
+    >>> model.transform([[1.0, 0.0]]).shape
+    (1, 2)
     """
 
     eigenvalues_: Array
@@ -102,24 +173,24 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     def __init__(
         self,
-        n_components: Any = None,
+        n_components: int | None = None,
         *,
-        kernel: Any = None,
-        gamma: Any = None,
-        degree: Any = 3,
-        coef0: Any = 1,
+        kernel: KernelLike = None,
+        gamma: Gamma = None,
+        degree: int = 3,
+        coef0: float = 1,
         alpha: float = 1.0,
         fit_inverse_transform: bool = False,
         eigen_solver: str = "auto",
         tol: float = 1e-6,
-        max_iter: Any = None,
+        max_iter: int | None = None,
         remove_zero_eig: bool = False,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -142,14 +213,51 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     # --- fit ----------------------------------------------------------------------------------
 
     @atomic
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the components."""
+    def fit(self, X: PointsLike, y: object = None, sample_weight: Weights = None) -> Self:
+        """Find the components.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : object, default=None
+            Not used; present by scikit-learn's convention.
+        sample_weight : float or array-like of shape (n,), default=None
+            Weight of each point; a point of weight 0 is left out. None is 1 for all.
+
+        Returns
+        -------
+        KernelPCA
+            The fitted estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the points, weights or parameters are not what they must be.
+        """
         self._fit(X, sample_weight)
         return self
 
     @atomic
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Find the components, and return those of the training points."""
+    def fit_transform(
+        self, X: PointsLike, y: object = None, sample_weight: Weights = None
+    ) -> Array:
+        """Find the components, and return those of the training points.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : object, default=None
+            Not used; present by scikit-learn's convention.
+        sample_weight : float or array-like of shape (n,), default=None
+            Weight of each point; a point of weight 0 is left out. None is 1 for all.
+
+        Returns
+        -------
+        ndarray of shape (n, n_components)
+            The components of the points.
+        """
         scores = self._fit(X, sample_weight)
         return self.transform(X) if scores is None else scores
 
@@ -248,8 +356,19 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     # --- new points -----------------------------------------------------------------------------
 
-    def transform(self, X: Any) -> Array:
-        """Return the components of points."""
+    def transform(self, X: PointsLike) -> Array:
+        """Compute the components of points.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n, n_components)
+            The components.
+        """
         points = self._check_predict(X)
         with limited_threads(self.n_jobs, type(self).__name__):
             a = self._coefficients()
@@ -268,12 +387,28 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     # --- and back -------------------------------------------------------------------------------
 
-    def inverse_transform(self, X: Any) -> Array:
-        """Return rows of numbers whose components are nearest to those given.
+    def inverse_transform(self, X: PointsLike) -> Array:
+        """Find rows of numbers whose components are nearest to those given.
 
-        Linear kernels: exactly the point of the plane. Gaussian kernels: the x that minimises
-        ||phi(x) - mu - sum_j z_j v_j||, by a fixed-point iteration. Any kernel of dense rows with
-        fit_inverse_transform=True: what a ridge regression, with the same kernel, has learnt.
+        For linear kernels it is exactly the point of the plane. For Gaussian kernels it is the x
+        that minimises ||phi(x) - mu - sum_j z_j v_j||, by a fixed-point iteration. For any kernel
+        of dense rows with `fit_inverse_transform=True` it is what a ridge regression, with the same
+        kernel, has learnt.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_components)
+            The components z.
+
+        Returns
+        -------
+        ndarray of shape (n, n_features)
+            The rows.
+
+        Raises
+        ------
+        InputError
+            If the training points are not dense rows of numbers, or the kernel has no such inverse.
         """
         check_is_fitted(self)
         who = type(self).__name__

@@ -23,6 +23,7 @@ from ..solvers import Perceptron, PerceptronSolution, RowStore
 from ..solvers.perceptron.passes import Lesson, Votes
 from ..solvers.perceptron.solver import contradiction
 from ..status import Status
+from ..typing import Callback, KernelLike, LabelsLike, MemoryLimit, PointsLike, Seed
 from .atomic import atomic, atomic_step
 from .base import Certificate, KernelEstimator
 from .parameters import check_parameters
@@ -34,14 +35,34 @@ CLOSE = 1e-3  # above it, and for many points, rows of K are kept in single prec
 
 @dataclass(frozen=True, kw_only=True)
 class PerceptronCertificate(Certificate):
-    """What the mistakes say.
+    """What the mistakes say, and what the passes cost.
 
-    status: "converged" after a pass without a mistake, else why it ended; "one pass" of
-    `partial_fit`. mistakes: of this call; by_pass: those of each pass. margin: after convergence,
-    the least y f(x) / |f| in the space of k + 1; bound: (R / margin)**2, with R**2 the largest
-    k(x, x) + 1, which no order of visits without a budget can exceed. dropped: the norms of what
-    projections on the points of the budget left out, summed. examined: scores so close to a tie
-    that they were summed anew in double precision.
+    Attributes
+    ----------
+    status : str
+        "converged" after a pass without a mistake, "one pass" after `partial_fit`, else the reason
+        why it ended.
+    plan : str
+        How the kernel matrix was held, and why.
+    kernel_entries : int
+        Number of kernel values that were computed.
+    bytes : int
+        Bytes that the plan allocates beyond the inputs.
+    seconds : float
+        Time that the call took.
+    mistakes : int
+        Number of mistakes in this call.
+    by_pass : tuple of int
+        Number of mistakes in each pass.
+    margin : float
+        After convergence, the least y f(x) / |f| in the space of k + 1.
+    bound : float
+        (R / margin)**2, with R**2 the largest k(x, x) + 1: without a budget no order of visits
+        makes more mistakes.
+    dropped : float
+        Sum of the norms of what projections on the points of the budget left out.
+    examined : int
+        Number of scores so close to a tie that they were summed again in double precision.
     """
 
     mistakes: int
@@ -53,35 +74,91 @@ class PerceptronCertificate(Certificate):
 
 
 class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
-    """Visit the points in turn; count the mistakes on each; the counts are the classifier.
+    """The kernel perceptron, whose coefficients are counts of mistakes.
 
-    With labels y = -1, 1, a visit to x_t is a mistake if y_t sum_i alpha_i y_i [k(x_i, x_t) + 1]
-    <= 0, so a tie is one; then alpha_t grows by 1. It ends after a pass without a mistake. Several
-    classes have a score each, f_c(x) = sum_i beta_ic [k(x_i, x) + 1]; it is a mistake if the class
-    of x_t is not the strict winner, and then beta_tc grows by 1 for it and falls by 1 for the best
-    other. Of two classes that is the same with f = f_1 = -f_0.
-
-    There is no sample_weight: a point either is misjudged or not, and counts are whole numbers.
+    With labels y = -1, 1, a visit to x_t is a mistake if y_t sum_i alpha_i y_i [k(x_i, x_t) + 1] <=
+    0, so that a tie is one; then alpha_t grows by 1. It ends after a pass without a mistake.
+    Several classes have a score each, f_c(x) = sum_i beta_ic [k(x_i, x) + 1]. It is a mistake if
+    the class of x_t is not the strict winner; then beta_tc grows by 1 for that class and falls by 1
+    for the best other. For two classes that is the same with f = f_1 = -f_0.
 
     Parameters
     ----------
-    kernel : None (Gaussian), a kernel, a scikit-learn kernel name, "precomputed" or fn(X, Y)
-    max_iter : passes over the points
-    shuffle : whether each pass visits the points in a new order; else as they come
-    average : whether to take the mean of f over all visits, which is steadier where classes overlap
-    budget : how many support points there may be; a mistake on one more is projected on their span
-    memory_limit, time_limit, callback, n_jobs, random_state, verbose : as in `KernelRidge`
+    kernel : Kernel, str or callable, default=None
+        A kernel, a scikit-learn name such as "rbf", "precomputed", or a function of two sets of
+        points that returns their Gram matrix. None is `Gaussian()`.
+    max_iter : int, default=1000
+        Largest number of passes over the points.
+    shuffle : bool, default=False
+        Whether each pass visits the points in a new order.
+    average : bool, default=False
+        Whether to take the mean of f over all visits, which is steadier where classes overlap.
+    budget : int, default=None
+        Largest number of support points. A mistake on one more is projected on their span.
+    memory_limit : int or str, default="auto"
+        Bytes that the fit may allocate, as a number or a text such as "2GB"; "auto" takes a share
+        of the free memory.
+    time_limit : float, default=None
+        Seconds after which the best solution so far is returned, with a warning.
+    callback : callable, default=None
+        Called with the record of each iteration; returning True stops the fit.
+    n_jobs : int, default=None
+        Number of threads; None uses all that are allowed, -1 one per processor.
+    random_state : int, RandomState or Generator, default=None
+        Seed of the orders of visits; None is a fixed seed.
+    verbose : bool or int, default=False
+        Whether to show progress on stderr.
 
     Attributes
     ----------
-    classes_, kernel_ (resolved), alpha_ (n,): the mistakes on each point, mistakes_: the points in
-    the order of the mistakes, n_mistakes_, converged_, support_, dual_coef_ (1, n_support) or
-    (n_classes, n_support), intercept_, n_iter_: passes, n_samples_seen_, certificate_
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    alpha_ : ndarray of shape (n,)
+        Number of mistakes on each point, in the order in which the points came.
+    mistakes_ : ndarray of shape (n_mistakes_,)
+        The points in the order of the mistakes.
+    n_mistakes_ : int
+        Number of mistakes.
+    converged_ : bool
+        Whether the last pass made no mistake.
+    support_ : ndarray of shape (n_support,)
+        Indices of the points that carry f.
+    dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support)
+        Coefficients of the points of `support_`.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The sums of the coefficients, which the 1 of k + 1 amounts to.
+    kernel_ : Kernel
+        The kernel with all parameters settled on the training points.
+    n_iter_ : int
+        Number of passes.
+    n_samples_seen_ : int
+        Number of points seen, over all calls of `partial_fit`.
+    certificate_ : PerceptronCertificate
+        What the mistakes say, and what the passes cost.
+
+    See Also
+    --------
+    SVC : The classifier with the widest margin.
+
+    Notes
+    -----
+    There is no sample_weight: a point either is misjudged or not, and counts are whole numbers.
 
     References
     ----------
-    Freund, Schapire, "Large margin classification using the perceptron algorithm" (1999);
-    Orabona, Keshet, Caputo, "Bounded kernel-based online learning" (2009), for the budget.
+    .. [1] Y. Freund, R. Schapire, "Large margin classification using the perceptron algorithm",
+       Machine Learning 37 (1999).
+    .. [2] F. Orabona, J. Keshet, B. Caputo, "Bounded kernel-based online learning", Journal of
+       Machine Learning Research 10 (2009), for the budget.
+
+    Examples
+    --------
+    >>> from mercer import KernelPerceptron
+    >>> from mercer.kernels import Gaussian
+    >>> X = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]
+    >>> model = KernelPerceptron(Gaussian(gamma=1.0)).fit(X, [0, 0, 1, 1])
+    >>> model.predict(X).tolist(), model.converged_
+    ([0, 0, 1, 1], True)
     """
 
     classes_: Array
@@ -100,18 +177,18 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: KernelLike = None,
         *,
         max_iter: int = 1000,
         shuffle: bool = False,
         average: bool = False,
-        budget: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        budget: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.kernel = kernel
         self.max_iter = max_iter
@@ -127,8 +204,26 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
 
     @atomic
     @recorded
-    def fit(self, X: Any, y: Any) -> Self:
-        """Pass over the points until a pass makes no mistake."""
+    def fit(self, X: PointsLike, y: LabelsLike) -> Self:
+        """Pass over the points until a pass makes no mistake.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : array-like of shape (n,)
+            The class of each point.
+
+        Returns
+        -------
+        KernelPerceptron
+            The fitted estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the points, classes or parameters are not what they must be.
+        """
         max_iter = checks.whole(type(self).__name__, "max_iter", self.max_iter, least=1)
         points = self._check_fit(X)
         self.classes_, codes = self._check_labels(y, len(points))
@@ -140,12 +235,31 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
 
     @atomic_step
     @recorded
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: PointsLike, y: LabelsLike, classes: LabelsLike | None = None) -> Self:
         """Visit new points once each, in their order, and go on from what is known.
 
-        That makes the mistakes that one pass over all points so far would have made. classes: all
-        that will ever come; needed in the first call, which also settles "scale" of the kernel. A
-        call that fails leaves the model as it was.
+        That makes the mistakes that one pass over all points so far would have made. A call that
+        fails leaves the model as it was.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : array-like of shape (n,)
+            The class of each point.
+        classes : array-like of shape (n_classes,), default=None
+            All classes that will ever come. Needed in the first call, which also settles parameters
+            such as gamma="scale" of the kernel.
+
+        Returns
+        -------
+        KernelPerceptron
+            The fitted estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the kernel is "precomputed", or the points or classes are not what they must be.
         """
         check_parameters(self)
         who, monitor = type(self).__name__, self._monitor()
@@ -287,12 +401,24 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
 
     @property
     def alpha_(self) -> Array:
-        """How many mistakes were made on each point, in the order in which they came."""
+        """Number of mistakes on each point, in the order in which the points came."""
         check_is_fitted(self)
         return np.bincount(self.mistakes_, minlength=self.n_samples_seen_)
 
-    def decision_function(self, X: Any) -> Array:
-        """Return f(x), positive for `classes_[1]`; of several classes a column each."""
+    def decision_function(self, X: PointsLike) -> Array:
+        """Compute the scores f(x) of points.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+            For two classes one score per point, positive for `classes_[1]`; otherwise one column
+            per class.
+        """
         points = self._check_predict(X)
         if len(self.support_) == 0:
             scores = np.zeros((len(points), len(self.intercept_)))
@@ -300,8 +426,19 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
             scores = self._cross_product(points, self.dual_coef_.T) + self.intercept_
         return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
 
-    def predict(self, X: Any) -> Array:
-        """Return the class with the largest score."""
+    def predict(self, X: PointsLike) -> Array:
+        """Predict the class of each point.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The classes.
+        """
         return self._class_of(self.decision_function(X))
 
 

@@ -15,6 +15,7 @@ from ..grams import Prepared, Sums
 from ..monitor import Monitor
 from ..solvers import KernelMeans
 from ..status import Status, first_bad
+from ..typing import KernelLike, LabelsLike, MemoryLimit, PointsLike, Seed, Weights
 from .atomic import atomic
 from .base import Certificate, KernelEstimator
 from .kmeans import ClusterSearch
@@ -25,40 +26,87 @@ STARTS = 4  # of k-means within a class
 
 @dataclass(frozen=True, kw_only=True)
 class PrototypeCertificate(Certificate):
-    """separation: the smallest distance in feature space between prototypes of two classes.
+    """How far apart the prototypes are, and what they cost.
 
-    status: "exact" for class means; of several prototypes that of k-means, "converged" or not.
+    Attributes
+    ----------
+    status : str
+        "exact" for class means; with several prototypes per class that of k-means, "converged" or
+        the reason why not.
+    plan : str
+        How the kernel matrix was held, and why.
+    kernel_entries : int
+        Number of kernel values that were computed.
+    bytes : int
+        Bytes that the plan allocates beyond the inputs.
+    seconds : float
+        Time that the fit took.
+    separation : float
+        Smallest distance in feature space between prototypes of two classes.
     """
 
     separation: float
 
 
 class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
-    """Assign the class whose mean in feature space is nearest.
+    """Classification by the nearest class mean in feature space.
 
     ||phi(x) - mu_c||**2 = k(x, x) - 2/n_c sum_i k(x, x_i) + 1/n_c**2 sum_ij k(x_i, x_j) over the
-    members i, j of class c; the third term is computed once, in `fit`. With several prototypes mu_c
-    are the means of clusters within the classes, and the class of the nearest one is assigned.
+    members i, j of class c; the third term is computed once, in `fit`. With several prototypes per
+    class the mu_c are the means of clusters within the classes, and the class of the nearest one is
+    assigned.
 
     Parameters
     ----------
-    kernel : None (Gaussian), a kernel, a scikit-learn kernel name, "precomputed" or fn(X, Y)
-    n_prototypes : of each class, found by k-means in feature space; a class with fewer members has
-        as many as members
-    shrinkage : in [0, 1]; moves every prototype towards the mean mu of all points, to
-        (1 - shrinkage) mu_c + shrinkage mu
-    memory_limit : "auto", bytes or a text such as "2GB"
-    random_state : of k-means; None is a fixed one
+    kernel : Kernel, str or callable, default=None
+        A kernel, a scikit-learn name such as "rbf", "precomputed", or a function of two sets of
+        points that returns their Gram matrix. None is `Gaussian()`.
+    n_prototypes : int, default=1
+        Number of prototypes per class, found by k-means in feature space. A class with fewer
+        members has as many as members.
+    shrinkage : float, default=0.0
+        Number in [0, 1] that moves every prototype towards the mean mu of all points, to
+        (1 - shrinkage) mu_c + shrinkage mu.
+    memory_limit : int or str, default="auto"
+        Bytes that the fit may allocate, as a number or a text such as "2GB"; "auto" takes a share
+        of the free memory.
+    random_state : int, RandomState or Generator, default=None
+        Seed of k-means; None is a fixed seed.
 
     Attributes
     ----------
-    classes_, kernel_ (resolved), dual_coef_ (n, prototypes): mu_c = sum_i dual_coef_[i, c]
-    phi(x_i), squared_norms_: ||mu_c||**2, prototype_classes_: the class of each, support_,
-    certificate_
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    dual_coef_ : ndarray of shape (n, n_prototypes)
+        Coefficients of the prototypes: mu_c = sum_i dual_coef_[i, c] phi(x_i).
+    squared_norms_ : ndarray of shape (n_prototypes,)
+        ||mu_c||**2 of each prototype.
+    prototype_classes_ : ndarray of shape (n_prototypes,)
+        The class of each prototype.
+    support_ : ndarray of shape (n,)
+        Indices of the training points, all of which carry the means.
+    kernel_ : Kernel
+        The kernel with all parameters settled on the training points.
+    certificate_ : PrototypeCertificate
+        How far apart the prototypes are, and what they cost.
+
+    See Also
+    --------
+    KernelKMeans : Clusters without classes.
 
     References
     ----------
-    Shawe-Taylor, Cristianini, "Kernel Methods for Pattern Analysis" (2004), section 5.1.
+    .. [1] J. Shawe-Taylor, N. Cristianini, "Kernel methods for pattern analysis", Cambridge
+       University Press (2004), section 5.1.
+
+    Examples
+    --------
+    >>> from mercer import KernelPrototypeClassifier
+    >>> from mercer.kernels import Spectrum
+    >>> words = ["banana", "bananas", "ananas", "cherry", "cherries", "sherry"]
+    >>> model = KernelPrototypeClassifier(Spectrum(2)).fit(words, [0, 0, 0, 1, 1, 1])
+    >>> model.predict(["bandana", "cheery"]).tolist()
+    [0, 1]
     """
 
     classes_: Array
@@ -69,12 +117,12 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: KernelLike = None,
         *,
         n_prototypes: int = 1,
         shrinkage: float = 0.0,
-        memory_limit: Any = "auto",
-        random_state: Any = None,
+        memory_limit: MemoryLimit = "auto",
+        random_state: Seed = None,
     ) -> None:
         self.kernel = kernel
         self.n_prototypes = n_prototypes
@@ -84,8 +132,28 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
 
     @atomic
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the prototypes of every class."""
+    def fit(self, X: PointsLike, y: LabelsLike, sample_weight: Weights = None) -> Self:
+        """Find the prototypes of each class.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : array-like of shape (n,)
+            The class of each point.
+        sample_weight : float or array-like of shape (n,), default=None
+            Weight of each point in the means. None is 1 for all.
+
+        Returns
+        -------
+        KernelPrototypeClassifier
+            The fitted estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the points, targets, weights or parameters are not what they must be.
+        """
         start = time.perf_counter()
         who = type(self).__name__
         most = checks.whole(who, "n_prototypes", self.n_prototypes, least=1)
@@ -157,20 +225,51 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
         firsts = np.searchsorted(self.prototype_classes_, self.classes_)
         return np.asarray(np.maximum.reduceat(values, firsts, axis=1))
 
-    def decision_function(self, X: Any) -> Array:
-        """Return phi(x).mu_c - ||mu_c||**2 / 2 of the best prototype of a class, largest nearest.
+    def decision_function(self, X: PointsLike) -> Array:
+        """Compute phi(x) . mu_c - ||mu_c||**2 / 2 for the best prototype of each class.
 
-        Two classes: the difference of the second and the first, positive for `classes_[1]`.
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+            One column per class, largest for the nearest. For two classes the difference of the
+            second and the first, positive for `classes_[1]`.
         """
         scores = self._of_classes(self._products(X) - self.squared_norms_ / 2)
         return np.asarray(scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores)
 
-    def predict(self, X: Any) -> Array:
-        """Return the class of the nearest prototype."""
+    def predict(self, X: PointsLike) -> Array:
+        """Predict the class of the nearest prototype.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The classes.
+        """
         return self._class_of(self.decision_function(X))
 
-    def distances(self, X: Any) -> Array:
-        """Return ||phi(x) - mu_c|| for every x and class c, to its nearest prototype."""
+    def distances(self, X: PointsLike) -> Array:
+        """Compute ||phi(x) - mu_c|| for the nearest prototype of each class.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            The distances.
+        """
         points = self._check_predict(X)
         squares = self._prepared.diag(points)[:, None] - 2 * self._products(X) + self.squared_norms_
         return np.asarray(np.sqrt(np.maximum(-self._of_classes(-squares), 0.0)))

@@ -1,6 +1,6 @@
 """Choosing among models: searches on shared matrices, and whole paths of penalties."""
 
 from .paths import svm_path
-from .tuning import tune
+from .tuning import Tuned, tune
 
-__all__ = ["svm_path", "tune"]
+__all__ = ["Tuned", "svm_path", "tune"]

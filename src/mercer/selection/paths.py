@@ -11,26 +11,65 @@ from sklearn.base import clone
 from .. import checks
 from ..checks import InputError, sentence
 from ..models.svm.classifier import SVC
+from ..typing import KernelLike, LabelsLike, Numbers, PointsLike, Weights
 
 
 def svm_path(
-    X: Any, y: Any, kernel: Any = None, Cs: Any = None, *, sample_weight: Any = None, **options: Any
+    X: PointsLike,
+    y: LabelsLike,
+    kernel: KernelLike = None,
+    Cs: float | Numbers | None = None,
+    *,
+    sample_weight: Weights = None,
+    **options: Any,
 ) -> list[SVC]:
-    """Return a fitted `SVC` for every C, found one from the other on one kernel matrix.
+    """Fit an `SVC` for each of many C, each found from the one before on one kernel matrix.
 
-    From one C to the next larger all coefficients are scaled, which keeps them feasible; rows of K
-    are computed once.
+    From one C to the next larger all coefficients are scaled by their ratio, which keeps them
+    feasible; rows of K are computed once.
 
     Parameters
     ----------
-    X, y, sample_weight : as for `SVC.fit`
-    kernel : as for `SVC`
-    Cs : one C or more, in any order; None is 0.01, 0.1, …, 1000
-    options : other parameters of `SVC`
+    X : array-like, sparse matrix, data frame or sequence of objects
+        The n training points, of a kind that the kernel takes.
+    y : array-like of shape (n,)
+        The class of each point.
+    kernel : Kernel, str or callable, default=None
+        A kernel, a scikit-learn name such as "rbf", "precomputed", or a function of two sets of
+        points that returns their Gram matrix. None is `Gaussian()`.
+    Cs : float or array-like of shape (n_models,), default=None
+        The values of C, in any order; None is 0.01, 0.1, …, 1000.
+    sample_weight : float or array-like of shape (n,), default=None
+        Weights that multiply C per point. None is 1 for all.
+    **options : dict
+        Other parameters of `SVC`.
+
+    Returns
+    -------
+    list of SVC
+        The fitted machines, in the order of Cs.
+
+    Raises
+    ------
+    InputError
+        If the points, classes, weights or parameters are not what they must be.
+
+    See Also
+    --------
+    tune : Choice of C and of other parameters by cross-validation.
 
     References
     ----------
-    Steinwart, Thomann, "liquidSVM: a fast and versatile SVM package" (2017).
+    .. [1] I. Steinwart, P. Thomann, "liquidSVM: a fast and versatile SVM package", arXiv:1702.06899
+       (2017).
+
+    Examples
+    --------
+    >>> from mercer import svm_path
+    >>> X = [[0.0], [0.2], [0.4], [0.6], [0.8], [1.0]]
+    >>> y = ["low", "low", "low", "high", "high", "high"]
+    >>> [len(model.support_) for model in svm_path(X, y, "linear", [0.1, 1000.0])]
+    [6, 2]
     """
     who = "svm_path"
     values = np.logspace(-2, 3, 6) if Cs is None else np.atleast_1d(np.asarray(Cs, dtype=float))

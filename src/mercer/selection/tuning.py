@@ -25,14 +25,27 @@ from ..models.svm.classifier import SVC
 from ..models.svm.regressor import SVR
 from ..monitor import speak_for, user_line
 from ..status import Status
+from ..typing import Estimator, Folds, LabelsLike, PointsLike, Scoring, Seed, TargetsLike
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tuned:
     """What a search found.
 
-    model: the best one, fitted on all points. params, score: its parameters and mean score.
-    table: all candidates, with scikit-learn's names of columns. status: "complete", or why not.
+    Attributes
+    ----------
+    model : estimator
+        The estimator with the best parameters, fitted on all points.
+    params : dict
+        The best parameters.
+    score : float
+        Their mean score over the folds.
+    table : dict
+        All candidates with their scores; columns have scikit-learn's names.
+    status : str
+        "complete", or the reason why not.
+    seconds : float
+        Time that the search took.
     """
 
     model: Any
@@ -44,30 +57,69 @@ class Tuned:
 
 
 def tune(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    estimator: Estimator,
+    X: PointsLike,
+    y: TargetsLike | LabelsLike,
     space: Mapping[str, Sequence[Any]],
     *,
-    cv: Any = 5,
-    scoring: Any = None,
-    time_limit: Any = None,
-    random_state: Any = None,
+    cv: Folds = 5,
+    scoring: Scoring = None,
+    time_limit: float | None = None,
+    random_state: Seed = None,
 ) -> Tuned:
-    """Return the estimator with the parameters that score best in cross-validation.
+    """Choose the parameters of an estimator that score best in cross-validation.
 
     `SVC` and `SVR` are found from one C to the next on one kernel matrix for all folds and pairs of
     classes: points held out are variables that stay 0, and get their scores with the others.
 
     Parameters
     ----------
-    estimator : any estimator of scikit-learn's kind
-    X, y : the points and what to predict
-    space : the values to try of each parameter, such as {"C": [1, 10], "kernel__gamma": [0.1, 1]}
-    cv : folds, a splitter or splits, as in scikit-learn
-    scoring : a scorer or its name; None is the estimator's own score
-    time_limit : seconds after which the best so far is taken
-    random_state : shuffles the folds where cv is a number; None leaves them in order
+    estimator : estimator
+        Any estimator that follows scikit-learn's contract.
+    X : array-like, sparse matrix, data frame or sequence of objects
+        The n training points.
+    y : array-like of shape (n,) or (n, n_outputs)
+        What to predict.
+    space : dict
+        The values to try of each parameter, such as {"C": [1, 10], "kernel__gamma": [0.1, 1]}.
+    cv : int, splitter or iterable of (train, test), default=5
+        Number of folds, a splitter of scikit-learn, or pairs of rows.
+    scoring : str or callable, default=None
+        A scorer of scikit-learn or its name; None is the estimator's own score.
+    time_limit : float, default=None
+        Seconds after which the best candidate so far is taken.
+    random_state : int, RandomState or Generator, default=None
+        Shuffles the folds where `cv` is a number; None leaves the points in their order.
+
+    Returns
+    -------
+    Tuned
+        The best model, its parameters and score, and the table of all candidates.
+
+    Raises
+    ------
+    InputError
+        If the space is not a mapping from names to lists of values.
+
+    See Also
+    --------
+    KernelRidgeCV : Ridge regression that chooses its own alpha and kernel.
+    svm_path : Machines for many values of C without cross-validation.
+
+    References
+    ----------
+    .. [1] C.-W. Hsu, C.-C. Chang, C.-J. Lin, "A practical guide to support vector classification",
+       National Taiwan University (2003).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import SVC, tune
+    >>> x = np.linspace(-1.0, 1.0, 40)
+    >>> y = np.abs(x) < 0.3
+    >>> found = tune(SVC(), x[:, None], y, {"C": [0.001, 10.0]}, cv=4, random_state=0)
+    >>> found.params
+    {'C': 10.0}
     """
     start = time.monotonic()
     limit = None if time_limit is None else checks.number("tune", "time_limit", time_limit, above=0)

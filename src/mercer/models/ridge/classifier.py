@@ -15,6 +15,17 @@ from ...checks import Array, InputError, sentence
 from ...inputs import Input
 from ...kernels import Kernel
 from ...postfit.calibration import fit_slope, probabilities, slopes_of
+from ...typing import (
+    Callback,
+    ClassWeight,
+    KernelLike,
+    LabelsLike,
+    MemoryLimit,
+    Numbers,
+    PointsLike,
+    Seed,
+    Weights,
+)
 from ..atomic import atomic
 from ..records import recorded
 from ..targets import as_indicators
@@ -49,7 +60,7 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
     """Classes as numbers to regress on, and back."""
 
     probability: bool
-    class_weight: Any
+    class_weight: ClassWeight
     classes_: Array
     slopes_: Array
     _multilabel: bool
@@ -89,14 +100,38 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
             got = f"{len(left)} class with one"
             raise InputError(sentence(type(self).__name__, must, got))
 
-    def decision_function(self, X: Any) -> Array:
-        """Return f(x) + b: positive for `classes_[1]`, or one column a class or label."""
+    def decision_function(self, X: PointsLike) -> Array:
+        """Compute the scores f(x) + b of points.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+            For two classes one score per point, positive for `classes_[1]`; otherwise one column
+            per class or label.
+        """
         scores = self._scores(X)
         binary = not self._multilabel and len(self.classes_) == 2
         return np.asarray(scores[:, 0] if binary else scores)
 
-    def predict(self, X: Any) -> Array:
-        """Return the class with the largest score, or the labels with positive ones."""
+    def predict(self, X: PointsLike) -> Array:
+        """Predict the class, or the labels, of each point.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_labels)
+            The class with the largest score; for several labels per point, 1 where the score is
+            positive and 0 elsewhere.
+        """
         return self._decide(self.decision_function(X))
 
     def _decide(self, scores: Array) -> Array:
@@ -145,58 +180,135 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
         return probabilities(scores, float(slopes[0]))
 
     @available_if(_has_probability)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
-        """Return the probability of every class (or label), largest for the one predicted.
+    def predict_proba(self, X: PointsLike) -> Array:
+        """Estimate the probability of each class or label; needs `probability=True`.
 
-        The slope from scores to probabilities is the likeliest one for the leave-one-out scores of
-        the training points.
+        One slope turns scores into probabilities. It is the most likely one given the leave-one-out
+        scores of the training points.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            The probabilities; the largest of a row is that of the class predicted. Those of labels
+            do not sum to 1.
         """
         slopes = slopes_of(self)
         return self._chances(self.decision_function(X), slopes)
 
 
 class KernelRidgeClassifier(LabelledRidge):
-    """Classification by regression on -1 and 1, with the solvers of `KernelRidge`.
+    """Classification by kernel ridge regression on -1 and 1.
 
-    One output for two classes, one for each class or label otherwise; the class with the largest
-    score wins. Probabilities are calibrated on leave-one-out scores, in closed form; where
-    conjugate gradients solve the problem, on those of a Nyström model of it.
+    Two classes have one output, several classes or labels one each. The class with the largest
+    score wins. Every output minimises sum_i w_i (y_i - f(x_i) - b)**2 + alpha ||f||**2 with y = -1,
+    1. Probabilities are calibrated on leave-one-out scores, in closed form; where conjugate
+    gradients solve the problem, on those of a Nyström model of it.
 
     Parameters
     ----------
-    alpha, kernel, fit_intercept, solver, n_centers, tol, max_iter, memory_limit, time_limit,
-    callback, n_jobs, random_state, verbose : as in `KernelRidge`
-    class_weight : None, "balanced" or a weight for each class
-    probability : whether to calibrate `predict_proba`, which costs as much again as a Cholesky fit
+    alpha : float or array-like of shape (n_outputs,), default=1.0
+        The penalty, at least 0, for all outputs or for each: what is added to the diagonal of K.
+    kernel : Kernel, str or callable, default=None
+        A kernel, a scikit-learn name such as "rbf", "precomputed", or a function of two sets of
+        points that returns their Gram matrix. None is `Gaussian()`.
+    fit_intercept : bool, default=False
+        Whether there is an offset b that is not penalised.
+    class_weight : {"balanced"}, dict or list of dict, default=None
+        Weight per class, multiplied with the sample weights. "balanced" makes the total weights of
+        the classes equal. Several labels per point take a list with a dict per label.
+    probability : bool, default=True
+        Whether to calibrate `predict_proba`, which costs as much again as a Cholesky fit.
+    solver : {"auto", "primal", "cholesky", "cg", "nystrom"}, default="auto"
+        "primal" solves in an exact finite feature map, "cholesky" factors the kernel matrix, "cg"
+        runs conjugate gradients on all of it, "nystrom" finds the best function of `n_centers`
+        points. "auto" chooses by size and memory.
+    n_centers : int, default=None
+        Number of centres of "nystrom"; None is 10 sqrt(n). With more than 2,500 rows of numbers the
+        centres are moved to the means of the points nearest to them.
+    tol : float, default=1e-6
+        Relative residual to reach.
+    max_iter : int, default=None
+        Largest number of iterations of conjugate gradients; None is 1000.
+    memory_limit : int or str, default="auto"
+        Bytes that the fit may allocate, as a number or a text such as "2GB"; "auto" takes a share
+        of the free memory.
+    time_limit : float, default=None
+        Seconds after which the best solution so far is returned, with a warning.
+    callback : callable, default=None
+        Called with the record of each iteration; returning True stops the fit.
+    n_jobs : int, default=None
+        Number of threads; None uses all that are allowed, -1 one per processor.
+    random_state : int, RandomState or Generator, default=None
+        Seed of the preconditioner and of the centres; None is a fixed seed.
+    verbose : bool or int, default=False
+        Whether to show progress on stderr.
 
     Attributes
     ----------
-    classes_, dual_coef_ (points of `support_`, outputs), intercept_, support_, kernel_ (resolved),
-    slopes_ (of the probabilities), n_iter_, certificate_
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted; the numbers of the labels where there are several per point.
+    dual_coef_ : ndarray of shape (n_support, n_outputs)
+        Coefficients of the points of `support_`.
+    coef_ : ndarray of shape (n_map, n_outputs)
+        Coefficients of the features, f(x) = phi(x) . coef_, with the solver "primal" only.
+    intercept_ : ndarray of shape (n_outputs,)
+        The offset b of each output; 0 without one.
+    support_ : ndarray of shape (n_support,)
+        Indices of the training points that carry the function.
+    slopes_ : ndarray of shape (1,) or (n_labels,)
+        Slopes from scores to probabilities, with `probability=True` only.
+    kernel_ : Kernel
+        The kernel with all parameters settled on the training points.
+    n_iter_ : int
+        Number of iterations.
+    certificate_ : RidgeCertificate
+        How far the solution is from the optimum, and what it cost.
+
+    See Also
+    --------
+    KernelRidgeClassifierCV : The same with alpha and kernel chosen by cross-validation.
+    SVC : Classification with the hinge loss.
 
     References
     ----------
-    Rifkin, Yeo, Poggio, "Regularized least-squares classification" (2003).
+    .. [1] R. Rifkin, G. Yeo, T. Poggio, "Regularized least-squares classification", in Advances in
+       Learning Theory, IOS Press (2003).
+
+    Examples
+    --------
+    >>> from mercer import KernelRidgeClassifier
+    >>> X = [[0.0], [0.2], [0.4], [1.6], [1.8], [2.0]]
+    >>> y = ["low", "low", "low", "high", "high", "high"]
+    >>> model = KernelRidgeClassifier(alpha=0.1).fit(X, y)
+    >>> model.predict([[0.1], [1.9]]).tolist()
+    ['low', 'high']
+    >>> model.predict_proba([[0.1]]).shape
+    (1, 2)
     """
 
     def __init__(
         self,
-        alpha: Any = 1.0,
+        alpha: float | Numbers = 1.0,
         *,
-        kernel: Any = None,
+        kernel: KernelLike = None,
         fit_intercept: bool = False,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         probability: bool = True,
         solver: str = "auto",
-        n_centers: Any = None,
+        n_centers: int | None = None,
         tol: float = 1e-6,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.alpha = alpha
         self.kernel = kernel
@@ -216,8 +328,28 @@ class KernelRidgeClassifier(LabelledRidge):
 
     @atomic
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find one function for each output."""
+    def fit(self, X: PointsLike, y: LabelsLike, sample_weight: Weights = None) -> Self:
+        """Find one function for each output.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : array-like of shape (n,) or (n, n_labels)
+            The class of each point, or a table of 0 and 1 with a column per label.
+        sample_weight : float or array-like of shape (n,), default=None
+            Weight of each point; a point of weight 0 is left out. None is 1 for all.
+
+        Returns
+        -------
+        KernelRidgeClassifier
+            The fitted estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the points, targets, weights or parameters are not what they must be.
+        """
         points = self._check_fit(X)
         self._fit_labels(points, self._encode(y, len(points), sample_weight))
         return self

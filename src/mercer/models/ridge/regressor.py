@@ -20,6 +20,17 @@ from ...kernels import Kernel
 from ...monitor import Monitor, to_stderr, warn
 from ...postfit.posterior import Posterior
 from ...solvers import RidgeProblem
+from ...typing import (
+    Callback,
+    Gamma,
+    KernelLike,
+    MemoryLimit,
+    Numbers,
+    PointsLike,
+    Seed,
+    TargetsLike,
+    Weights,
+)
 from ..atomic import atomic
 from ..base import Certificate, FunctionEstimator
 from ..records import recorded
@@ -28,14 +39,39 @@ from ..targets import is_single
 
 @dataclass(frozen=True, kw_only=True)
 class RidgeCertificate(Certificate):
-    """How far a ridge fit is from its optimum.
+    """How far a ridge fit is from its optimum, and what it cost.
 
-    status: "exact", "converged", or why not. solver: the way it was solved.
-    residual: the largest relative residual of an output, in double precision; it is to be below
-    `tol`. objective_gap: the objective is at most this far above its minimum.
-    error_bound: no prediction is further than this from that of the exact solution, where k(x, x)
-    is at most its largest value in training. With Nyström's method all of these are about the
-    best function of its centres, not of all points. rank: of the preconditioner or of the features.
+    With Nyström's method all distances are about the best function of its centres, not of all
+    points.
+
+    Attributes
+    ----------
+    status : str
+        "exact", "converged", or the reason why neither.
+    plan : str
+        How the kernel matrix was held, and why.
+    kernel_entries : int
+        Number of kernel values that were computed.
+    bytes : int
+        Bytes that the plan allocates beyond the inputs.
+    seconds : float
+        Time that the fit took.
+    solver : str
+        The solver that was used.
+    residual : float
+        Largest relative residual of an output, in double precision; at most `tol` after
+        convergence.
+    tol : float
+        The residual that was asked for.
+    objective_gap : float
+        The objective is at most this far above its minimum.
+    error_bound : float
+        No prediction is further than this from that of the exact solution, for points whose k(x, x)
+        is at most its largest value in training.
+    iterations : int
+        Number of iterations of conjugate gradients.
+    rank : int
+        Rank of the preconditioner or of the features.
     """
 
     solver: str
@@ -50,17 +86,18 @@ class RidgeCertificate(Certificate):
 class RidgeEstimator(FunctionEstimator):
     """What kernel ridge models share: parameters, the solution, the scores of new points."""
 
-    alpha: Any
+    alpha: float | Numbers
     fit_intercept: bool
     solver: str
-    n_centers: Any
+    n_centers: int | None
     tol: float
-    max_iter: Any
-    time_limit: Any
-    callback: Any
-    n_jobs: Any
-    random_state: Any
-    verbose: Any
+    max_iter: int | None
+    time_limit: float | None
+    callback: Callback
+    n_jobs: int | None
+    random_state: Seed
+    verbose: bool | int
+    intercept_: Any
     certificate_: RidgeCertificate
     support_: Array
     n_iter_: int
@@ -213,17 +250,38 @@ class NumberRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ig
             centres = fitted.centres
             self._posterior.learn(prepared.points, self._prepared, errors, centres, settings.seed)
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return f(x) + b; with return_std also the standard deviation of a new y at x.
+    def predict(self, X: PointsLike, return_std: bool = False) -> Any:
+        """Predict the numbers of each point, and how sure they are.
 
-        That is sqrt(s (q + v(x))), of the shape of the values and in the units of y: the noise of
-        an observation and what is not known about f(x) + b, for a Gaussian process with covariance
-        s k, noise of variance s alpha / w_i and an intercept of which nothing is known; q is alpha
-        over the mean of the weights. s is found for each output from the points themselves: the
-        squared error of a point left out is on average the variance that the model without it
-        predicts. So the deviation is right on average over points like those of the training,
-        whatever kernel and alpha are; how it varies from point to point is as good as they are.
-        docs/ridge.md has the formulas.
+        With `return_std` the standard deviation of a new y at x comes with them: sqrt(s (q +
+        v(x))), the noise of an observation and what is not known about f(x) + b. It is that of a
+        Gaussian process with covariance s k, noise of variance s alpha / w_i and an intercept of
+        which nothing is known; q is alpha over the mean of the weights, v(x) the posterior variance
+        for s = 1. The scale s is found for each output from the points themselves: the squared
+        error of a point left out is on average the variance that the model without it predicts. So
+        the deviation is right on average over points like those of the training, whatever kernel
+        and alpha are; how it varies from point to point is as good as they are. docs/ridge.md has
+        the formulas.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+        return_std : bool, default=False
+            Whether to return standard deviations as well.
+
+        Returns
+        -------
+        values : ndarray of shape (n,) or (n, n_outputs)
+            The values f(x) + b.
+        deviations : ndarray of shape (n,) or (n, n_outputs)
+            The standard deviations, in the units of y; only with `return_std`.
+
+        Raises
+        ------
+        InputError
+            If the points are not of the kind that was fitted, or if `return_std` is asked of a fit
+            that was stopped before it came to a solution.
         """
         points = self._check_predict(X)
         values = self._scores(points)
@@ -242,60 +300,117 @@ class NumberRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ig
 
 
 class KernelRidge(NumberRidge):
-    """Regression with a squared loss and a squared norm in feature space.
+    """Kernel ridge regression.
 
-    min over f, b of sum_i w_i (y_i - f(x_i) - b)**2 + alpha ||f||**2 with f = sum_i a_i k(x_i, .):
-    a = (K + alpha W**-1)**-1 (y - b). The lectures' n lambda is alpha.
+    It finds f = sum_i a_i k(x_i, .) and b that minimise sum_i w_i (y_i - f(x_i) - b)**2 + alpha
+    ||f||**2, so a = (K + alpha W**-1)**-1 (y - b) with W the diagonal matrix of the sample weights.
 
     Parameters
     ----------
-    alpha : a number, or one for each output; what is added to the diagonal of K
-    kernel : None (Gaussian), a kernel, a scikit-learn kernel name, "precomputed" or fn(X, Y)
-    gamma, degree, coef0 : of a kernel given by its scikit-learn name
-    fit_intercept : whether there is an offset b that is not penalised; by default there is none, as
-        in scikit-learn's model, but there is one in `KernelMachineRegressor`
-    solver : "auto" chooses by size and memory; "primal" (exact feature map), "cholesky",
-        "cg" (conjugate gradients on the whole kernel), "nystrom" (functions of `n_centers` points)
-    n_centers : of "nystrom"; None is 10 sqrt(n). More than 2,500 rows of numbers are moved from
-        points of `support_` to the means of what is nearest to them.
-    tol : the relative residual to reach
-    max_iter : of conjugate gradients; None is 1000
-    memory_limit : "auto", bytes or a text such as "2GB": what the fit may allocate
-    time_limit : seconds after which the best solution so far is returned, with a warning
-    callback : called after each iteration with its record; returning True stops the fit
-    n_jobs : threads; None is all that are allowed
-    random_state : of the preconditioner and the centres; None is a fixed one
-    verbose : whether to show progress on stderr
+    alpha : float or array-like of shape (n_outputs,), default=1.0
+        The penalty, at least 0, for all outputs or for each: what is added to the diagonal of K.
+    kernel : Kernel, str or callable, default=None
+        A kernel, a scikit-learn name such as "rbf", "precomputed", or a function of two sets of
+        points that returns their Gram matrix. None is `Gaussian()`.
+    gamma : {"scale", "auto"} or float, default=None
+        Bandwidth of a kernel given by name; None is 1 / columns.
+    degree : int, default=3
+        Degree of the kernel "poly"; other kernels have their own parameters.
+    coef0 : float, default=1
+        Constant of the kernels "poly" and "sigmoid".
+    fit_intercept : bool, default=False
+        Whether there is an offset b that is not penalised. By default there is none, as in
+        scikit-learn's `KernelRidge`.
+    solver : {"auto", "primal", "cholesky", "cg", "nystrom"}, default="auto"
+        "primal" solves in an exact finite feature map, "cholesky" factors the kernel matrix, "cg"
+        runs conjugate gradients on all of it, "nystrom" finds the best function of `n_centers`
+        points. "auto" chooses by size and memory.
+    n_centers : int, default=None
+        Number of centres of "nystrom"; None is 10 sqrt(n). With more than 2,500 rows of numbers the
+        centres are moved to the means of the points nearest to them.
+    tol : float, default=1e-6
+        Relative residual to reach.
+    max_iter : int, default=None
+        Largest number of iterations of conjugate gradients; None is 1000.
+    memory_limit : int or str, default="auto"
+        Bytes that the fit may allocate, as a number or a text such as "2GB"; "auto" takes a share
+        of the free memory.
+    time_limit : float, default=None
+        Seconds after which the best solution so far is returned, with a warning.
+    callback : callable, default=None
+        Called with the record of each iteration; returning True stops the fit.
+    n_jobs : int, default=None
+        Number of threads; None uses all that are allowed, -1 one per processor.
+    random_state : int, RandomState or Generator, default=None
+        Seed of the preconditioner and of the centres; None is a fixed seed.
+    verbose : bool or int, default=False
+        Whether to show progress on stderr.
 
     Attributes
     ----------
-    dual_coef_ (one row a point of `support_`), intercept_, support_, kernel_ (resolved), n_iter_,
-    certificate_; coef_ with a primal solution: f(x) = phi(x) . coef_
+    dual_coef_ : ndarray of shape (n_support,) or (n_support, n_outputs)
+        The coefficients a of the points of `support_`; with the solver "primal" and alpha = 0 they
+        are not determined, and are NaN.
+    coef_ : ndarray of shape (n_map,) or (n_map, n_outputs)
+        Coefficients of the features, f(x) = phi(x) . coef_, with the solver "primal" only.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The offset b; 0 without one.
+    support_ : ndarray of shape (n_support,)
+        Indices of the training points that carry the function.
+    kernel_ : Kernel
+        The kernel with all parameters settled on the training points.
+    n_iter_ : int
+        Number of iterations.
+    certificate_ : RidgeCertificate
+        How far the solution is from the optimum, and what it cost.
+
+    See Also
+    --------
+    KernelRidgeCV : The same regression with alpha and kernel chosen by cross-validation.
+    KernelRidgeClassifier : Classification with the same solvers.
+    KernelMachineRegressor : Regression with other losses.
+
+    Notes
+    -----
+    Where a text writes the penalty as n lambda ||f||**2, alpha is n lambda.
 
     References
     ----------
-    Saunders, Gammerman, Vovk, "Ridge regression learning algorithm in dual variables" (1998).
+    .. [1] C. Saunders, A. Gammerman, V. Vovk, "Ridge regression learning algorithm in dual
+       variables", International Conference on Machine Learning (1998).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelRidge
+    >>> from mercer.kernels import Gaussian
+    >>> x = np.linspace(0.0, 6.0, 40)
+    >>> model = KernelRidge(alpha=1e-3, kernel=Gaussian(gamma=0.5)).fit(x[:, None], np.sin(x))
+    >>> model.predict([[np.pi / 2]]).round(2)
+    array([1.])
+    >>> model.certificate_.solver
+    'cholesky'
     """
 
     def __init__(
         self,
-        alpha: Any = 1.0,
+        alpha: float | Numbers = 1.0,
         *,
-        kernel: Any = None,
-        gamma: Any = None,
-        degree: Any = 3,
-        coef0: Any = 1,
+        kernel: KernelLike = None,
+        gamma: Gamma = None,
+        degree: int = 3,
+        coef0: float = 1,
         fit_intercept: bool = False,
         solver: str = "auto",
-        n_centers: Any = None,
+        n_centers: int | None = None,
         tol: float = 1e-6,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.alpha = alpha
         self.kernel = kernel
@@ -316,8 +431,28 @@ class KernelRidge(NumberRidge):
 
     @atomic
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the function; zero weights leave points out."""
+    def fit(self, X: PointsLike, y: TargetsLike, sample_weight: Weights = None) -> Self:
+        """Find the function.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : array-like of shape (n,) or (n, n_outputs)
+            The numbers to predict.
+        sample_weight : float or array-like of shape (n,), default=None
+            Weight of each point; a point of weight 0 is left out. None is 1 for all.
+
+        Returns
+        -------
+        KernelRidge
+            The fitted estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the points, targets, weights or parameters are not what they must be.
+        """
         points = self._check_fit(X)
         targets, self._flat = self._check_targets(y, len(points))
         self._single = is_single(y)

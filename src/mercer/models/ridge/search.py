@@ -32,6 +32,20 @@ from ...inputs import Input, RowBlocks
 from ...kernels import Kernel, to_kernel
 from ...monitor import Monitor, Stopped, to_stderr, warn
 from ...solvers import RidgePath, RidgeProblem
+from ...typing import (
+    Callback,
+    ClassWeight,
+    Folds,
+    KernelLike,
+    LabelsLike,
+    MemoryLimit,
+    Numbers,
+    PointsLike,
+    Scoring,
+    Seed,
+    TargetsLike,
+    Weights,
+)
 from ..atomic import atomic
 from ..parameters import splits_of
 from ..records import recorded
@@ -49,16 +63,32 @@ HALF_DECADES = 10.0 ** np.arange(-6, 3.5, 0.5)
 class RidgeSearch(RidgeEstimator):
     """What the models that search share."""
 
-    alphas: Any
-    cv: Any
-    scoring: Any
+    alphas: float | Numbers | None
+    cv: Folds
+    scoring: Scoring
     alpha_: float
     best_score_: float
     best_index_: int
     cv_results_: dict[str, Any]
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; kernel__… names belong to a single kernel."""
+        """Set parameters of the estimator or, as in kernel__gamma, of its single kernel.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters of the estimator, and of its kernel as in `kernel__gamma=0.1`.
+
+        Returns
+        -------
+        RidgeSearch
+            The estimator itself.
+
+        Raises
+        ------
+        InputError
+            If a parameter of the kernel is set where there is a list of kernels.
+        """
         given = params.get("kernel", self.kernel)
         nested = [name for name in params if name.startswith("kernel__")]
         if nested and isinstance(given, list | tuple):
@@ -238,52 +268,124 @@ def _dense(
 class KernelRidgeCV(NumberRidge, RidgeSearch):
     """Kernel ridge regression that chooses its kernel and alpha by exact cross-validation.
 
-    One eigendecomposition of K for each kernel gives the held-out predictions of every alpha in
-    closed form: those of a set F held out are y_F - (I - H_FF)**-1 (y_F - f_F). Above 6,000 points
-    the same for a Nyström model; the final fit is that of `KernelRidge`. Scores are those of
-    scikit-learn's `cross_val_score` on the same folds: `sample_weight` is for training, and reaches
-    the scores only where metadata routing is enabled and the scorer (or, without one, this model's
-    own `score`) has requested it. Points of weight 0 are neither trained on nor scored.
+    One eigendecomposition of K per kernel gives the held-out predictions of every alpha in closed
+    form: those of a set F held out are y_F - (I - H_FF)**-1 (y_F - f_F), with H the matrix that
+    turns y into predictions. Above 6,000 points the same is done for a Nyström model. The final fit
+    is that of `KernelRidge`.
 
     Parameters
     ----------
-    alphas : numbers to try; None is 1e-6 to 1e3 in half decades
-    kernel : a kernel or a list of kernels, as in `KernelRidge`
-    cv : None (leave one out), a number of folds, a splitter or a list of (train, test)
-    scoring : a scorer or its name; None is R**2. Leave-one-out predictions are scored together.
-    fit_intercept, solver, n_centers, tol, max_iter, memory_limit, time_limit, callback, n_jobs,
-    random_state, verbose : as in `KernelRidge`
+    alphas : float or array-like of shape (n_alphas,), default=None
+        Penalties to try; None is 1e-6 to 1e3 in half decades.
+    kernel : Kernel, str, callable or list of these, default=None
+        The kernels to try: kernels, scikit-learn names such as "rbf", "precomputed", or functions
+        of two sets of points. None is `Gaussian()`.
+    cv : int, splitter or iterable of (train, test), default=None
+        Number of folds, a splitter of scikit-learn, or pairs of rows; None leaves out one point at
+        a time.
+    scoring : str or callable, default=None
+        A scorer of scikit-learn or its name; None is R**2. Leave-one-out predictions are scored
+        together.
+    fit_intercept : bool, default=False
+        Whether there is an offset b that is not penalised.
+    solver : {"auto", "primal", "cholesky", "cg", "nystrom"}, default="auto"
+        "primal" solves in an exact finite feature map, "cholesky" factors the kernel matrix, "cg"
+        runs conjugate gradients on all of it, "nystrom" finds the best function of `n_centers`
+        points. "auto" chooses by size and memory.
+    n_centers : int, default=None
+        Number of centres of "nystrom"; None is 10 sqrt(n). With more than 2,500 rows of numbers the
+        centres are moved to the means of the points nearest to them.
+    tol : float, default=1e-6
+        Relative residual to reach.
+    max_iter : int, default=None
+        Largest number of iterations of conjugate gradients; None is 1000.
+    memory_limit : int or str, default="auto"
+        Bytes that the fit may allocate, as a number or a text such as "2GB"; "auto" takes a share
+        of the free memory.
+    time_limit : float, default=None
+        Seconds after which the best solution so far is returned, with a warning.
+    callback : callable, default=None
+        Called with the record of each iteration; returning True stops the fit.
+    n_jobs : int, default=None
+        Number of threads; None uses all that are allowed, -1 one per processor.
+    random_state : int, RandomState or Generator, default=None
+        Seed of the preconditioner and of the centres; None is a fixed seed.
+    verbose : bool or int, default=False
+        Whether to show progress on stderr.
 
     Attributes
     ----------
-    alpha_, kernel_, best_score_, best_index_, cv_results_, and those of `KernelRidge`.
-    A parameter such as gamma="scale" is settled on all training points before they are split.
+    alpha_ : float
+        The penalty that was chosen.
+    kernel_ : Kernel
+        The kernel that was chosen. Parameters such as gamma="scale" are settled on all training
+        points before they are split.
+    best_score_ : float
+        Mean score of the best pair of kernel and alpha.
+    best_index_ : int
+        Its place in `cv_results_`.
+    cv_results_ : dict
+        All pairs with their scores; columns have scikit-learn's names.
+    dual_coef_ : ndarray of shape (n_support,) or (n_support, n_outputs)
+        Coefficients of the points of `support_`.
+    coef_ : ndarray of shape (n_map,) or (n_map, n_outputs)
+        Coefficients of the features, with the solver "primal" only.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The offset b; 0 without one.
+    support_ : ndarray of shape (n_support,)
+        Indices of the training points that carry the function.
+    n_iter_ : int
+        Number of iterations of the final fit.
+    certificate_ : RidgeCertificate
+        How far the final fit is from its optimum, and what it cost.
+
+    See Also
+    --------
+    KernelRidge : The regression for a given kernel and alpha.
+    mercer.tune : Choice of the parameters of any estimator.
+
+    Notes
+    -----
+    Scores are those of scikit-learn's `cross_val_score` on the same folds: `sample_weight` is for
+    training, and reaches the scores only where metadata routing is enabled and the scorer (or,
+    without one, this model's own `score`) has requested it. Points of weight 0 are neither trained
+    on nor scored.
 
     References
     ----------
-    Rifkin, Lippert, "Notes on regularized least squares" (2007).
+    .. [1] R. Rifkin, R. Lippert, "Notes on regularized least squares", MIT (2007).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelRidgeCV
+    >>> from mercer.kernels import Gaussian, Linear
+    >>> x = np.linspace(0.0, 6.0, 40)
+    >>> model = KernelRidgeCV(kernel=[Linear(), Gaussian(gamma=0.5)]).fit(x[:, None], np.sin(x))
+    >>> model.kernel_
+    Gaussian(gamma=0.5)
     """
 
     _sizes: ClassVar[tuple[float, float]] = (1e-150, 1e150)  # errors are squared, and scored
 
     def __init__(
         self,
-        alphas: Any = None,
+        alphas: float | Numbers | None = None,
         *,
-        kernel: Any = None,
-        cv: Any = None,
-        scoring: Any = None,
+        kernel: KernelLike | Sequence[KernelLike] = None,
+        cv: Folds = None,
+        scoring: Scoring = None,
         fit_intercept: bool = False,
         solver: str = "auto",
-        n_centers: Any = None,
+        n_centers: int | None = None,
         tol: float = 1e-6,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.alphas = alphas
         self.kernel = kernel
@@ -303,8 +405,36 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
 
     @atomic
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Choose, then fit all points; groups are handed to the splitter."""
+    def fit(
+        self,
+        X: PointsLike,
+        y: TargetsLike,
+        sample_weight: Weights = None,
+        groups: LabelsLike | None = None,
+    ) -> Self:
+        """Choose kernel and alpha, then fit all points.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : array-like of shape (n,) or (n, n_outputs)
+            The numbers to predict.
+        sample_weight : float or array-like of shape (n,), default=None
+            Weight of each point; a point of weight 0 is left out. None is 1 for all.
+        groups : array-like of shape (n,), default=None
+            Groups of points, handed to the splitter.
+
+        Returns
+        -------
+        KernelRidgeCV
+            The fitted estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the points, targets, weights or parameters are not what they must be.
+        """
         start = time.monotonic()
         points = self._check_fit(X)
         targets, self._flat = self._check_targets(y, len(points))
@@ -327,52 +457,128 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
 
 
 class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
-    """`KernelRidgeClassifier` that chooses its kernel and alpha by exact cross-validation.
+    """Classification by ridge regression that chooses its kernel and alpha by cross-validation.
 
-    As in `KernelRidgeCV`; equal scores are decided by the squared error of the held-out scores.
-    Class weights are for training, never for scores. With folds "balanced" ones are those of each
-    fold's training points, at the price of a decomposition for each weighting; leaving out one
-    point at a time, those of all points. Probabilities of a fold are those of the model without
-    it, calibrated on its training points; leaving out one, their slope is that of all points.
+    It is exact, as in `KernelRidgeCV`; equal scores are decided by the squared error of the
+    held-out scores. Class weights are for training, never for scores. With folds, "balanced"
+    weights are those of each fold's training points, at the price of a decomposition per weighting;
+    leaving out one point at a time, they are those of all points. Probabilities of a fold are those
+    of the model without it, calibrated on its training points; leaving out one point at a time,
+    their slope is that of all points.
 
     Parameters
     ----------
-    alphas : numbers to try; None is 1e-3 to 1e3 in half decades
-    kernel, cv : as in `KernelRidgeCV`
-    scoring : a scorer or its name; None is accuracy
-    class_weight, probability : as in `KernelRidgeClassifier`
-    fit_intercept, solver, n_centers, tol, max_iter, memory_limit, time_limit, callback, n_jobs,
-    random_state, verbose : as in `KernelRidge`
+    alphas : float or array-like of shape (n_alphas,), default=None
+        Penalties to try; None is 1e-3 to 1e3 in half decades.
+    kernel : Kernel, str, callable or list of these, default=None
+        The kernels to try: kernels, scikit-learn names such as "rbf", "precomputed", or functions
+        of two sets of points. None is `Gaussian()`.
+    cv : int, splitter or iterable of (train, test), default=None
+        Number of folds, a splitter of scikit-learn, or pairs of rows; None leaves out one point at
+        a time.
+    scoring : str or callable, default=None
+        A scorer of scikit-learn or its name; None is accuracy.
+    fit_intercept : bool, default=False
+        Whether there is an offset b that is not penalised.
+    class_weight : {"balanced"}, dict or list of dict, default=None
+        Weight per class, multiplied with the sample weights. "balanced" makes the total weights of
+        the classes equal. Several labels per point take a list with a dict per label.
+    probability : bool, default=True
+        Whether to calibrate `predict_proba`, which costs as much again as a Cholesky fit.
+    solver : {"auto", "primal", "cholesky", "cg", "nystrom"}, default="auto"
+        "primal" solves in an exact finite feature map, "cholesky" factors the kernel matrix, "cg"
+        runs conjugate gradients on all of it, "nystrom" finds the best function of `n_centers`
+        points. "auto" chooses by size and memory.
+    n_centers : int, default=None
+        Number of centres of "nystrom"; None is 10 sqrt(n). With more than 2,500 rows of numbers the
+        centres are moved to the means of the points nearest to them.
+    tol : float, default=1e-6
+        Relative residual to reach.
+    max_iter : int, default=None
+        Largest number of iterations of conjugate gradients; None is 1000.
+    memory_limit : int or str, default="auto"
+        Bytes that the fit may allocate, as a number or a text such as "2GB"; "auto" takes a share
+        of the free memory.
+    time_limit : float, default=None
+        Seconds after which the best solution so far is returned, with a warning.
+    callback : callable, default=None
+        Called with the record of each iteration; returning True stops the fit.
+    n_jobs : int, default=None
+        Number of threads; None uses all that are allowed, -1 one per processor.
+    random_state : int, RandomState or Generator, default=None
+        Seed of the preconditioner and of the centres; None is a fixed seed.
+    verbose : bool or int, default=False
+        Whether to show progress on stderr.
 
     Attributes
     ----------
-    alpha_, kernel_, best_score_, best_index_, cv_results_, and those of `KernelRidgeClassifier`
+    alpha_ : float
+        The penalty that was chosen.
+    kernel_ : Kernel
+        The kernel that was chosen. Parameters such as gamma="scale" are settled on all training
+        points before they are split.
+    best_score_ : float
+        Mean score of the best pair of kernel and alpha.
+    best_index_ : int
+        Its place in `cv_results_`.
+    cv_results_ : dict
+        All pairs with their scores; columns have scikit-learn's names.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted; the numbers of the labels where there are several per point.
+    dual_coef_ : ndarray of shape (n_support, n_outputs)
+        Coefficients of the points of `support_`.
+    coef_ : ndarray of shape (n_map, n_outputs)
+        Coefficients of the features, with the solver "primal" only.
+    intercept_ : ndarray of shape (n_outputs,)
+        The offset b of each output; 0 without one.
+    support_ : ndarray of shape (n_support,)
+        Indices of the training points that carry the function.
+    slopes_ : ndarray of shape (1,) or (n_labels,)
+        Slopes from scores to probabilities, with `probability=True` only.
+    n_iter_ : int
+        Number of iterations of the final fit.
+    certificate_ : RidgeCertificate
+        How far the final fit is from its optimum, and what it cost.
+
+    See Also
+    --------
+    KernelRidgeClassifier : The classifier for a given kernel and alpha.
+    KernelRidgeCV : The same for numbers.
 
     References
     ----------
-    Rifkin, Lippert, "Notes on regularized least squares" (2007).
+    .. [1] R. Rifkin, R. Lippert, "Notes on regularized least squares", MIT (2007).
+
+    Examples
+    --------
+    >>> from mercer import KernelRidgeClassifierCV
+    >>> X = [[0.0], [0.2], [0.4], [1.6], [1.8], [2.0]]
+    >>> y = ["low", "low", "low", "high", "high", "high"]
+    >>> model = KernelRidgeClassifierCV([0.1, 1.0]).fit(X, y)
+    >>> model.predict([[0.1], [1.9]]).tolist(), model.best_score_
+    (['low', 'high'], 1.0)
     """
 
     def __init__(
         self,
-        alphas: Any = None,
+        alphas: float | Numbers | None = None,
         *,
-        kernel: Any = None,
-        cv: Any = None,
-        scoring: Any = None,
+        kernel: KernelLike | Sequence[KernelLike] = None,
+        cv: Folds = None,
+        scoring: Scoring = None,
         fit_intercept: bool = False,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         probability: bool = True,
         solver: str = "auto",
-        n_centers: Any = None,
+        n_centers: int | None = None,
         tol: float = 1e-6,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.alphas = alphas
         self.kernel = kernel
@@ -394,8 +600,36 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
 
     @atomic
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Choose, then fit all points; groups are handed to the splitter."""
+    def fit(
+        self,
+        X: PointsLike,
+        y: LabelsLike,
+        sample_weight: Weights = None,
+        groups: LabelsLike | None = None,
+    ) -> Self:
+        """Choose kernel and alpha, then fit all points.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : array-like of shape (n,) or (n, n_labels)
+            The class of each point, or a table of 0 and 1 with a column per label.
+        sample_weight : float or array-like of shape (n,), default=None
+            Weight of each point; a point of weight 0 is left out. None is 1 for all.
+        groups : array-like of shape (n,), default=None
+            Groups of points, handed to the splitter.
+
+        Returns
+        -------
+        KernelRidgeClassifierCV
+            The fitted estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the points, targets, weights or parameters are not what they must be.
+        """
         start = time.monotonic()
         points = self._check_fit(X)
         labels = self._encode(y, len(points), sample_weight)

@@ -23,6 +23,7 @@ from ...linalg.cholesky import negative_eigenvalue
 from ...monitor import Monitor, Stopped, to_stderr, warn
 from ...solvers import Machine
 from ...status import Status, first_bad
+from ...typing import Callback
 from ..base import Certificate, KernelEstimator
 
 UNLIMITED = 2**62
@@ -30,17 +31,57 @@ UNLIMITED = 2**62
 
 @dataclass(frozen=True, kw_only=True)
 class SvmCertificate(Certificate):
-    """How far a support vector machine is from its optimum.
+    """How far a support vector machine is from its optimum, and what it cost.
 
-    status: "converged", or why not. primal, dual: the objectives, equal at the optimum; gap: their
-    difference. violation: the largest violation of the Karush-Kuhn-Tucker conditions, to be below
-    `tol`; rounding: what rounding of K and of sums of its values may amount to, which is all that
-    is left if the status is "rounding". zero, free, bound: how many coefficients are 0, between
-    the bounds, at a bound. norm: of w; margin: 1 / norm. Several machines: sums, the largest
-    violation, the smallest margin. rows_reused: rows of K that were asked for again and not
-    computed again.
-    n: training points. training_error: the share of them on the wrong side of the one machine of
-    two classes. radius: of a ball about 0 that holds their images; see `enclosing_radius`.
+    For several machines counts and objectives are sums, `violation` and `rounding` are the largest,
+    `margin` is the smallest.
+
+    Attributes
+    ----------
+    status : str
+        "converged", or the reason why not.
+    plan : str
+        How the kernel matrix was held, and why.
+    kernel_entries : int
+        Number of kernel values that were computed.
+    bytes : int
+        Bytes that the plan allocates beyond the inputs.
+    seconds : float
+        Time that the fit took.
+    primal : float
+        Value of the objective that is minimised.
+    dual : float
+        Value of the dual objective, which is equal at the optimum.
+    gap : float
+        The difference of both, which bounds the distance from the optimum.
+    violation : float
+        Largest violation of the Karush-Kuhn-Tucker conditions; at most `tol` after convergence.
+    tol : float
+        The violation that was asked for.
+    zero : int
+        Number of coefficients that are 0.
+    free : int
+        Number of coefficients strictly between their bounds.
+    bound : int
+        Number of coefficients at a bound.
+    margin : float
+        1 / norm.
+    norm : float
+        The norm of w.
+    iterations : int
+        Number of steps of the solver.
+    rows_reused : int
+        Number of rows of the kernel matrix that were needed again and not computed again.
+    n : int
+        Number of training points.
+    training_error : float
+        Share of the training points on the wrong side of the one machine of two classes; NaN for
+        several machines.
+    radius : float
+        Radius of a ball about 0 that holds the images of the training points.
+    rounding : float
+        What rounding of kernel values and of their sums may amount to; nothing else is left of the
+        violation where the status is "rounding".
     """
 
     primal: float
@@ -65,11 +106,11 @@ class SupportVectorEstimator(KernelEstimator):
     """A kernel estimator whose function is carried by some of the training points."""
 
     tol: float
-    max_iter: Any
-    time_limit: Any
-    callback: Any
-    n_jobs: Any
-    verbose: Any
+    max_iter: int | None
+    time_limit: float | None
+    callback: Callback
+    n_jobs: int | None
+    verbose: bool | int
     dual_coef_: Array
     intercept_: Array
     support_: Array
@@ -206,7 +247,7 @@ class SupportVectorEstimator(KernelEstimator):
 
     @property
     def support_vectors_(self) -> Any:
-        """The support vectors, of rows of numbers: a matrix of the kind that was fitted."""
+        """The support vectors of rows of numbers, in a matrix of the kind that was fitted."""
         check_is_fitted(self)
         points = self._prepared.points
         if not isinstance(points, Matrix):
@@ -218,7 +259,7 @@ class SupportVectorEstimator(KernelEstimator):
 
     @property
     def coef_(self) -> Any:
-        """w of each machine, of the linear kernel."""
+        """The vector w of each machine, a row each, with the linear kernel only."""
         check_is_fitted(self)
         if not isinstance(self.kernel_, Linear):
             raise AttributeError(

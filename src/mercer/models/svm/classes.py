@@ -18,6 +18,7 @@ from ...fitting.machines import Task
 from ...inputs import Input
 from ...postfit.calibration import fit_slope, probabilities, slopes_of
 from ...solvers import Machine
+from ...typing import ClassWeight, PointsLike
 from .base import SupportVectorEstimator
 
 SHAPES = ("ovr", "ovo")
@@ -63,7 +64,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
 
     multiclass: str
     probability: bool
-    class_weight: Any
+    class_weight: ClassWeight
     decision_function_shape: str
     break_ties: bool
     classes_: Array
@@ -222,11 +223,21 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         )
         return least
 
-    def decision_function(self, X: Any) -> Array:
-        """Return f(x): positive for `classes_[1]`; of more classes, one column a class or pair.
+    def decision_function(self, X: PointsLike) -> Array:
+        """Compute the scores f(x) of points.
 
-        decision_function_shape "ovr" has one column a class, largest for the one predicted; "ovo"
-        has those of the machines, (0, 1), (0, 2), …, positive for the first class of the two.
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,), (n, n_classes) or (n, n_machines)
+            For two classes one score per point, positive for `classes_[1]`. For more classes, with
+            `decision_function_shape="ovr"` one column per class, largest for the class predicted;
+            with "ovo" one column per pair of classes, in the order (0, 1), (0, 2), …, positive for
+            the first class of the pair.
         """
         return self._shaped(self._machine_scores(X))
 
@@ -238,8 +249,19 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
             return scores
         return self._class_scores(scores)
 
-    def predict(self, X: Any) -> Array:
-        """Return the class of each point."""
+    def predict(self, X: PointsLike) -> Array:
+        """Predict the class of each point.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The classes.
+        """
         winners = self._winners(self._machine_scores(X))
         return np.asarray(self.classes_[winners])
 
@@ -264,7 +286,21 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         self.slopes_ = np.array([fit_slope(self._margins(scores), data.codes, data.weight)])
 
     @available_if(_has_probability)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
-        """Return the probability of every class, largest for the one predicted."""
+    def predict_proba(self, X: PointsLike) -> Array:
+        """Estimate the probability of each class; needs `probability=True`.
+
+        One slope turns scores into probabilities. It is the most likely one given the scores that
+        training points get from machines that have not seen them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            The probabilities; the largest of a row is that of the class predicted.
+        """
         slopes = slopes_of(self)
         return probabilities(self._margins(self._machine_scores(X)), float(slopes[0]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -17,65 +17,150 @@ from ...solvers.box.machines import (
     read_hard_margin,
     read_nu_classification,
 )
+from ...typing import (
+    Callback,
+    ClassWeight,
+    Gamma,
+    KernelLike,
+    LabelsLike,
+    MemoryLimit,
+    PointsLike,
+    Seed,
+    Weights,
+)
 from ..atomic import atomic
 from ..records import recorded
 from .classes import SupportVectorClassifier
 
 
 class SVC(SupportVectorClassifier):
-    """Classification with the widest margin: min 1/2 |w|**2 + C sum_i max(0, 1 - y_i f(x_i)).
+    """Support vector classification with a penalty C on margin errors.
 
-    Two classes have one machine; more have one for every two (LIBSVM's way), or with
-    multiclass="ovr" one for each class against the rest. All share the rows of one kernel matrix.
+    For labels y = -1, 1 it finds f(x) = w . phi(x) + b that minimises
+    1/2 |w|**2 + C sum_i w_i max(0, 1 - y_i f(x_i)), where w_i are the sample weights. Two classes
+    take one machine. More classes take one machine per pair, as in LIBSVM, or one per class against
+    the rest. All machines share the rows of one kernel matrix.
 
     Parameters
     ----------
-    C : what a unit of margin error costs; float("inf") allows none
-    kernel : None (Gaussian), a kernel, a scikit-learn name, "precomputed" or a function of X and Y
-    degree, gamma, coef0 : of a kernel given by its name
-    fit_intercept : whether f has an offset
-    multiclass : "ovo" or "ovr"
-    probability : whether to calibrate `predict_proba` on approximate leave-one-out scores
-    tol : the largest violation of the optimality conditions
-    class_weight : None, "balanced" or a weight for each class
-    decision_function_shape : "ovr", one column a class, or "ovo", one a machine
-    break_ties : whether equal votes are decided by the scores, as `decision_function` does; else
-        the first class wins, as in LIBSVM
-    max_iter : steps of two variables each; None or -1: no limit
-    memory_limit, time_limit, callback, n_jobs, random_state, verbose : as in `KernelRidge`
+    C : float, default=1.0
+        Cost of a unit of margin error. `float("inf")` allows none: the hard margin.
+    kernel : Kernel, str or callable, default=None
+        A kernel, a scikit-learn name such as "rbf", "precomputed", or a function of two sets of
+        points that returns their Gram matrix. None is `Gaussian()`.
+    degree : int, default=3
+        Degree of the kernel "poly"; other kernels have their own parameters.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Bandwidth of a kernel given by name. "scale" is 1 / (columns * variance of X), "auto" is
+        1 / columns.
+    coef0 : float, default=0.0
+        Constant of the kernels "poly" and "sigmoid".
+    fit_intercept : bool, default=True
+        Whether f has an offset b.
+    multiclass : {"ovo", "ovr"}, default="ovo"
+        One machine per pair of classes, or one per class against the rest.
+    probability : bool, default=False
+        Whether to calibrate `predict_proba`, on approximate leave-one-out scores.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions that is accepted.
+    class_weight : {"balanced"} or dict, default=None
+        Weight per class, multiplied with the sample weights. "balanced" makes the total weights of
+        the classes equal.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Whether `decision_function` has one column per class or one per machine.
+    break_ties : bool, default=True
+        Whether equal votes are decided by the scores, as in `decision_function`. Otherwise the
+        first class wins, as in LIBSVM.
+    max_iter : int, default=None
+        Largest number of steps, each of which changes two coefficients. None and -1 set no limit.
+    memory_limit : int or str, default="auto"
+        Bytes that the fit may allocate, as a number or a text such as "2GB"; "auto" takes a share
+        of the free memory.
+    time_limit : float, default=None
+        Seconds after which the best solution so far is returned, with a warning.
+    callback : callable, default=None
+        Called with the record of each iteration; returning True stops the fit.
+    n_jobs : int, default=None
+        Number of threads; None uses all that are allowed, -1 one per processor.
+    random_state : int, RandomState or Generator, default=None
+        Seed of the points drawn to calibrate probabilities; None is a fixed seed.
+    verbose : bool or int, default=False
+        Whether to show progress on stderr.
 
     Attributes
     ----------
-    classes_, support_, support_vectors_ (of rows of numbers), n_support_, dual_coef_, intercept_,
-    coef_ (of the linear kernel), class_weight_, kernel_ (resolved), n_iter_, certificate_
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    support_ : ndarray of shape (n_support,)
+        Indices of the support vectors, grouped by class.
+    support_vectors_ : ndarray or sparse matrix of shape (n_support, n_features)
+        The support vectors, where the points are rows of numbers.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors per class.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_support)
+        Coefficients of the support vectors, in LIBSVM's order; (n_classes, n_support) for more than
+        two classes with `multiclass="ovr"`.
+    intercept_ : ndarray of shape (n_machines,)
+        The offset b of each machine.
+    coef_ : ndarray of shape (n_machines, n_features)
+        The vector w of each machine, with the linear kernel only.
+    class_weight_ : ndarray of shape (n_classes,)
+        The weight of each class.
+    slopes_ : ndarray of shape (1,)
+        Slope from scores to probabilities, with `probability=True` only.
+    kernel_ : Kernel
+        The kernel with all parameters settled on the training points.
+    n_iter_ : ndarray of shape (n_machines,)
+        Number of steps per machine.
+    certificate_ : SvmCertificate
+        How far the solution is from the optimum, and what it cost.
+
+    See Also
+    --------
+    NuSVC : The same machine with a bound on the share of errors in place of C.
+    mercer.svm_path : Machines for many values of C, each found from the one before.
+    mercer.tune : Choice of C and of kernel parameters by cross-validation.
 
     References
     ----------
-    Chang, Lin, "LIBSVM: a library for support vector machines" (2011).
+    .. [1] C.-C. Chang, C.-J. Lin, "LIBSVM: a library for support vector machines", ACM Transactions
+       on Intelligent Systems and Technology 2 (2011).
+
+    Examples
+    --------
+    >>> from mercer import SVC
+    >>> from mercer.kernels import Gaussian
+    >>> X = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]
+    >>> y = ["same", "same", "different", "different"]
+    >>> model = SVC(C=10.0, kernel=Gaussian(gamma=1.0)).fit(X, y)
+    >>> model.predict([[0.9, 1.1], [0.1, 0.9]]).tolist()
+    ['same', 'different']
+    >>> model.certificate_.status
+    'converged'
     """
 
     def __init__(
         self,
         C: float = 1.0,
         *,
-        kernel: Any = None,
-        degree: Any = 3,
-        gamma: Any = "scale",
-        coef0: Any = 0.0,
+        kernel: KernelLike = None,
+        degree: int = 3,
+        gamma: Gamma = "scale",
+        coef0: float = 0.0,
         fit_intercept: bool = True,
         multiclass: str = "ovo",
         probability: bool = False,
         tol: float = 1e-3,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         decision_function_shape: str = "ovr",
         break_ties: bool = True,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -114,54 +199,152 @@ class SVC(SupportVectorClassifier):
 
     @atomic
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the machines."""
+    def fit(self, X: PointsLike, y: LabelsLike, sample_weight: Weights = None) -> Self:
+        """Find the machines.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : array-like of shape (n,)
+            The class of each point.
+        sample_weight : float or array-like of shape (n,), default=None
+            Weights that multiply C per point. None is 1 for all.
+
+        Returns
+        -------
+        SVC
+            The fitted estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the points, classes, weights or parameters are not what they must be, or if C is
+            infinite and the classes overlap.
+        """
         return self._fit(X, y, sample_weight)
 
 
 class NuSVC(SupportVectorClassifier):
-    """Classification where nu bounds the share of margin errors and of support vectors.
+    """Support vector classification with a bound nu on the share of errors.
 
-    At most a share nu of the points are margin errors, at least a share nu are support vectors.
-    The machine is that of `SVC` for some C, found with it.
+    At most a share nu of the points are margin errors, and at least a share nu are support vectors.
+    The machine is that of `SVC` for some C, which is found with it: with labels y = -1, 1 it
+    minimises 1/2 |w|**2 - nu n rho + sum_i max(0, rho - y_i f(x_i)) over w, b and the margin rho,
+    and is then scaled to rho = 1.
 
     Parameters
     ----------
-    nu : in (0, 1]; at most 2 min(n+, n-) / n of every two classes
-    kernel, degree, gamma, coef0, multiclass, probability, tol, class_weight,
-    decision_function_shape, break_ties, max_iter, memory_limit, time_limit, callback, n_jobs,
-    random_state, verbose : as in `SVC`
+    nu : float, default=0.5
+        Share of margin errors, in (0, 1]. For every two classes it must be at most
+        2 min(n+, n-) / n, with n+ and n- their sizes.
+    kernel : Kernel, str or callable, default=None
+        A kernel, a scikit-learn name such as "rbf", "precomputed", or a function of two sets of
+        points that returns their Gram matrix. None is `Gaussian()`.
+    degree : int, default=3
+        Degree of the kernel "poly"; other kernels have their own parameters.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Bandwidth of a kernel given by name. "scale" is 1 / (columns * variance of X), "auto" is
+        1 / columns.
+    coef0 : float, default=0.0
+        Constant of the kernels "poly" and "sigmoid".
+    multiclass : {"ovo", "ovr"}, default="ovo"
+        One machine per pair of classes, or one per class against the rest.
+    probability : bool, default=False
+        Whether to calibrate `predict_proba`, on approximate leave-one-out scores.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions that is accepted.
+    class_weight : {"balanced"} or dict, default=None
+        Weight per class, multiplied with the sample weights. "balanced" makes the total weights of
+        the classes equal.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Whether `decision_function` has one column per class or one per machine.
+    break_ties : bool, default=True
+        Whether equal votes are decided by the scores, as in `decision_function`. Otherwise the
+        first class wins, as in LIBSVM.
+    max_iter : int, default=None
+        Largest number of steps, each of which changes two coefficients. None and -1 set no limit.
+    memory_limit : int or str, default="auto"
+        Bytes that the fit may allocate, as a number or a text such as "2GB"; "auto" takes a share
+        of the free memory.
+    time_limit : float, default=None
+        Seconds after which the best solution so far is returned, with a warning.
+    callback : callable, default=None
+        Called with the record of each iteration; returning True stops the fit.
+    n_jobs : int, default=None
+        Number of threads; None uses all that are allowed, -1 one per processor.
+    random_state : int, RandomState or Generator, default=None
+        Seed of the points drawn to calibrate probabilities; None is a fixed seed.
+    verbose : bool or int, default=False
+        Whether to show progress on stderr.
 
     Attributes
     ----------
-    As in `SVC`.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    support_ : ndarray of shape (n_support,)
+        Indices of the support vectors, grouped by class.
+    support_vectors_ : ndarray or sparse matrix of shape (n_support, n_features)
+        The support vectors, where the points are rows of numbers.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors per class.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_support)
+        Coefficients of the support vectors, in LIBSVM's order; (n_classes, n_support) for more than
+        two classes with `multiclass="ovr"`.
+    intercept_ : ndarray of shape (n_machines,)
+        The offset b of each machine.
+    coef_ : ndarray of shape (n_machines, n_features)
+        The vector w of each machine, with the linear kernel only.
+    class_weight_ : ndarray of shape (n_classes,)
+        The weight of each class.
+    slopes_ : ndarray of shape (1,)
+        Slope from scores to probabilities, with `probability=True` only.
+    kernel_ : Kernel
+        The kernel with all parameters settled on the training points.
+    n_iter_ : ndarray of shape (n_machines,)
+        Number of steps per machine.
+    certificate_ : SvmCertificate
+        How far the solution is from the optimum, and what it cost.
+
+    See Also
+    --------
+    SVC : The same machine with a cost C of margin errors.
 
     References
     ----------
-    Schölkopf, Smola, Williamson, Bartlett, "New support vector algorithms" (2000).
+    .. [1] B. Schölkopf, A. Smola, R. Williamson, P. Bartlett, "New support vector algorithms",
+       Neural Computation 12 (2000).
+
+    Examples
+    --------
+    >>> from mercer import NuSVC
+    >>> X = [[0.0], [0.2], [0.4], [0.6], [0.8], [1.0]]
+    >>> model = NuSVC(nu=0.5, kernel="linear").fit(X, ["low", "low", "low", "high", "high", "high"])
+    >>> model.predict([[0.1], [0.9]]).tolist()
+    ['low', 'high']
     """
 
     def __init__(
         self,
         nu: float = 0.5,
         *,
-        kernel: Any = None,
-        degree: Any = 3,
-        gamma: Any = "scale",
-        coef0: Any = 0.0,
+        kernel: KernelLike = None,
+        degree: int = 3,
+        gamma: Gamma = "scale",
+        coef0: float = 0.0,
         multiclass: str = "ovo",
         probability: bool = False,
         tol: float = 1e-3,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         decision_function_shape: str = "ovr",
         break_ties: bool = True,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.nu = nu
         self.kernel = kernel
@@ -195,6 +378,27 @@ class NuSVC(SupportVectorClassifier):
 
     @atomic
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the machines."""
+    def fit(self, X: PointsLike, y: LabelsLike, sample_weight: Weights = None) -> Self:
+        """Find the machines.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : array-like of shape (n,)
+            The class of each point.
+        sample_weight : float or array-like of shape (n,), default=None
+            How much each point counts. None is 1 for all.
+
+        Returns
+        -------
+        NuSVC
+            The fitted estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the points, classes, weights or parameters are not what they must be; nu must allow a
+            solution for every two classes.
+        """
         return self._fit(X, y, sample_weight)

@@ -22,6 +22,16 @@ from ...solvers.box.machines import (
     read_regression,
     regression,
 )
+from ...typing import (
+    Callback,
+    Gamma,
+    KernelLike,
+    MemoryLimit,
+    PointsLike,
+    Seed,
+    TargetsLike,
+    Weights,
+)
 from ..atomic import atomic
 from ..records import recorded
 from .base import SupportVectorEstimator
@@ -61,23 +71,87 @@ class SingleMachine(SupportVectorEstimator):
 
 
 class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
-    """Regression with a tube: min 1/2 |w|**2 + C sum_i max(0, |y_i - f(x_i)| - epsilon).
+    """Support vector regression with a tube of fixed width.
+
+    It finds f(x) = w . phi(x) + b that minimises
+    1/2 |w|**2 + C sum_i w_i max(0, |y_i - f(x_i)| - epsilon), where w_i are the sample weights:
+    errors up to epsilon cost nothing.
 
     Parameters
     ----------
-    C : what a unit of error outside the tube costs
-    epsilon : half the width of the tube
-    kernel, degree, gamma, coef0, fit_intercept, tol, max_iter, memory_limit, time_limit, callback,
-    n_jobs, random_state, verbose : as in `SVC`
+    C : float, default=1.0
+        Cost of a unit of error outside the tube.
+    epsilon : float, default=0.1
+        Half the width of the tube.
+    kernel : Kernel, str or callable, default=None
+        A kernel, a scikit-learn name such as "rbf", "precomputed", or a function of two sets of
+        points that returns their Gram matrix. None is `Gaussian()`.
+    degree : int, default=3
+        Degree of the kernel "poly"; other kernels have their own parameters.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Bandwidth of a kernel given by name. "scale" is 1 / (columns * variance of X), "auto" is 1 /
+        columns.
+    coef0 : float, default=0.0
+        Constant of the kernels "poly" and "sigmoid".
+    fit_intercept : bool, default=True
+        Whether f has an offset b.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions that is accepted.
+    max_iter : int, default=None
+        Largest number of steps, each of which changes two coefficients. None and -1 set no limit.
+    memory_limit : int or str, default="auto"
+        Bytes that the fit may allocate, as a number or a text such as "2GB"; "auto" takes a share
+        of the free memory.
+    time_limit : float, default=None
+        Seconds after which the best solution so far is returned, with a warning.
+    callback : callable, default=None
+        Called with the record of each iteration; returning True stops the fit.
+    n_jobs : int, default=None
+        Number of threads; None uses all that are allowed, -1 one per processor.
+    random_state : int, RandomState or Generator, default=None
+        Not used: the solver draws nothing.
+    verbose : bool or int, default=False
+        Whether to show progress on stderr.
 
     Attributes
     ----------
-    support_, support_vectors_ (of rows of numbers), n_support_, dual_coef_, intercept_, kernel_
-    (resolved), n_iter_, certificate_
+    support_ : ndarray of shape (n_support,)
+        Indices of the support vectors.
+    support_vectors_ : ndarray or sparse matrix of shape (n_support, n_features)
+        The support vectors, where the points are rows of numbers.
+    n_support_ : ndarray of shape (1,)
+        Number of support vectors.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Coefficients of the support vectors.
+    intercept_ : ndarray of shape (1,)
+        The offset b.
+    coef_ : ndarray of shape (1, n_features)
+        The vector w, with the linear kernel only.
+    kernel_ : Kernel
+        The kernel with all parameters settled on the training points.
+    n_iter_ : ndarray of shape (1,)
+        Number of steps of the solver.
+    certificate_ : SvmCertificate
+        How far the solution is from the optimum, and what it cost.
+
+    See Also
+    --------
+    NuSVR : The same function with the share of points outside the tube in place of its width.
+    KernelMachineRegressor : Regression with other losses.
 
     References
     ----------
-    Smola, Schölkopf, "A tutorial on support vector regression" (2004).
+    .. [1] A. Smola, B. Schölkopf, "A tutorial on support vector regression", Statistics and
+       Computing 14 (2004).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import SVR
+    >>> x = np.linspace(0.0, 1.0, 21)
+    >>> model = SVR(C=100.0, epsilon=0.01, kernel="linear").fit(x[:, None], 2 * x)
+    >>> model.predict([[0.5]]).round(1)
+    array([1.])
     """
 
     def __init__(
@@ -85,19 +159,19 @@ class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         C: float = 1.0,
         *,
         epsilon: float = 0.1,
-        kernel: Any = None,
-        degree: Any = 3,
-        gamma: Any = "scale",
-        coef0: Any = 0.0,
+        kernel: KernelLike = None,
+        degree: int = 3,
+        gamma: Gamma = "scale",
+        coef0: float = 0.0,
         fit_intercept: bool = True,
         tol: float = 1e-3,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.C = C
         self.epsilon = epsilon
@@ -117,8 +191,28 @@ class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
 
     @atomic
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the function."""
+    def fit(self, X: PointsLike, y: TargetsLike, sample_weight: Weights = None) -> Self:
+        """Find the function.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : array-like of shape (n,)
+            The numbers to predict.
+        sample_weight : float or array-like of shape (n,), default=None
+            Weights that multiply C per point. None is 1 for all.
+
+        Returns
+        -------
+        SVR
+            The fitted estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the points, targets, weights or parameters are not what they must be.
+        """
         points = self._check_fit(X)
         targets = self._numbers(y, len(points))
         weight = checks.sample_weight("SVR", sample_weight, len(points))
@@ -131,30 +225,103 @@ class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         problem = regression(targets, bounds, epsilon, bool(self.fit_intercept))
         return Task(groups=(0,), problem=problem, read=read_regression)
 
-    def predict(self, X: Any) -> Array:
-        """Return f(x) of each point."""
+    def predict(self, X: PointsLike) -> Array:
+        """Predict the number of each point.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The values f(x).
+        """
         return self._values(X)
 
 
 class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
-    """Regression with a tube as wide as leaves a share nu of the points outside it at most.
+    """Support vector regression with a bound nu on the share of points outside the tube.
 
-    The function is that of `SVR` for some epsilon, found with it (`epsilon_`).
+    The tube is as wide as leaves at most a share nu of the points outside it. The function is that
+    of `SVR` for some epsilon, which is found with it: it minimises
+    1/2 |w|**2 + C (n nu epsilon + sum_i max(0, |y_i - f(x_i)| - epsilon)) over w, b and epsilon.
 
     Parameters
     ----------
-    nu : in (0, 1]
-    C : what a unit of error outside the tube costs
-    kernel, degree, gamma, coef0, tol, max_iter, memory_limit, time_limit, callback, n_jobs,
-    random_state, verbose : as in `SVC`
+    nu : float, default=0.5
+        Share of points that may lie outside the tube, in (0, 1].
+    C : float, default=1.0
+        Cost of a unit of error outside the tube.
+    kernel : Kernel, str or callable, default=None
+        A kernel, a scikit-learn name such as "rbf", "precomputed", or a function of two sets of
+        points that returns their Gram matrix. None is `Gaussian()`.
+    degree : int, default=3
+        Degree of the kernel "poly"; other kernels have their own parameters.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Bandwidth of a kernel given by name. "scale" is 1 / (columns * variance of X), "auto" is 1 /
+        columns.
+    coef0 : float, default=0.0
+        Constant of the kernels "poly" and "sigmoid".
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions that is accepted.
+    max_iter : int, default=None
+        Largest number of steps, each of which changes two coefficients. None and -1 set no limit.
+    memory_limit : int or str, default="auto"
+        Bytes that the fit may allocate, as a number or a text such as "2GB"; "auto" takes a share
+        of the free memory.
+    time_limit : float, default=None
+        Seconds after which the best solution so far is returned, with a warning.
+    callback : callable, default=None
+        Called with the record of each iteration; returning True stops the fit.
+    n_jobs : int, default=None
+        Number of threads; None uses all that are allowed, -1 one per processor.
+    random_state : int, RandomState or Generator, default=None
+        Not used: the solver draws nothing.
+    verbose : bool or int, default=False
+        Whether to show progress on stderr.
 
     Attributes
     ----------
-    As in `SVR`, and epsilon_.
+    support_ : ndarray of shape (n_support,)
+        Indices of the support vectors.
+    support_vectors_ : ndarray or sparse matrix of shape (n_support, n_features)
+        The support vectors, where the points are rows of numbers.
+    n_support_ : ndarray of shape (1,)
+        Number of support vectors.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Coefficients of the support vectors.
+    intercept_ : ndarray of shape (1,)
+        The offset b.
+    coef_ : ndarray of shape (1, n_features)
+        The vector w, with the linear kernel only.
+    epsilon_ : float
+        Half the width of the tube that was found.
+    kernel_ : Kernel
+        The kernel with all parameters settled on the training points.
+    n_iter_ : ndarray of shape (1,)
+        Number of steps of the solver.
+    certificate_ : SvmCertificate
+        How far the solution is from the optimum, and what it cost.
+
+    See Also
+    --------
+    SVR : The same function with a tube of fixed width.
 
     References
     ----------
-    Schölkopf, Smola, Williamson, Bartlett, "New support vector algorithms" (2000).
+    .. [1] B. Schölkopf, A. Smola, R. Williamson, P. Bartlett, "New support vector algorithms",
+       Neural Computation 12 (2000).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import NuSVR
+    >>> x = np.linspace(0.0, 1.0, 21)
+    >>> model = NuSVR(nu=0.5, C=100.0, kernel="linear").fit(x[:, None], 2 * x)
+    >>> model.predict([[0.5]]).round(1)
+    array([1.])
     """
 
     epsilon_: float
@@ -164,18 +331,18 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         nu: float = 0.5,
         *,
         C: float = 1.0,
-        kernel: Any = None,
-        degree: Any = 3,
-        gamma: Any = "scale",
-        coef0: Any = 0.0,
+        kernel: KernelLike = None,
+        degree: int = 3,
+        gamma: Gamma = "scale",
+        coef0: float = 0.0,
         tol: float = 1e-3,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.nu = nu
         self.C = C
@@ -194,8 +361,28 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
 
     @atomic
     @recorded
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the function and the tube."""
+    def fit(self, X: PointsLike, y: TargetsLike, sample_weight: Weights = None) -> Self:
+        """Find the function and the width of the tube.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : array-like of shape (n,)
+            The numbers to predict.
+        sample_weight : float or array-like of shape (n,), default=None
+            Weights that multiply C per point. None is 1 for all.
+
+        Returns
+        -------
+        NuSVR
+            The fitted estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the points, targets, weights or parameters are not what they must be.
+        """
         start = time.monotonic()
         points = self._check_fit(X)
         targets = self._numbers(y, len(points))
@@ -219,31 +406,97 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         self.epsilon_ = machine.parameter
         return self
 
-    def predict(self, X: Any) -> Array:
-        """Return f(x) of each point."""
+    def predict(self, X: PointsLike) -> Array:
+        """Predict the number of each point.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The values f(x).
+        """
         return self._values(X)
 
 
 class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
-    """The region where points are: min 1/2 |w|**2 - rho nu n + sum_i max(0, rho - w.phi(x_i)).
+    """Novelty detection: the region of feature space where the training points are.
 
-    At most a share nu of the training points lie outside, at least a share nu support it.
+    It minimises 1/2 |w|**2 - rho nu n + sum_i max(0, rho - w . phi(x_i)) over w and rho; the region
+    is where w . phi(x) >= rho. At most a share nu of the training points lie outside, and at least
+    a share nu are support vectors.
 
     Parameters
     ----------
-    nu : in (0, 1]
-    kernel, degree, gamma, coef0, tol, max_iter, memory_limit, time_limit, callback, n_jobs,
-    random_state, verbose : as in `SVC`
+    nu : float, default=0.5
+        Share of training points that may lie outside, in (0, 1].
+    kernel : Kernel, str or callable, default=None
+        A kernel, a scikit-learn name such as "rbf", "precomputed", or a function of two sets of
+        points that returns their Gram matrix. None is `Gaussian()`.
+    degree : int, default=3
+        Degree of the kernel "poly"; other kernels have their own parameters.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Bandwidth of a kernel given by name. "scale" is 1 / (columns * variance of X), "auto" is 1 /
+        columns.
+    coef0 : float, default=0.0
+        Constant of the kernels "poly" and "sigmoid".
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions that is accepted.
+    max_iter : int, default=None
+        Largest number of steps, each of which changes two coefficients. None and -1 set no limit.
+    memory_limit : int or str, default="auto"
+        Bytes that the fit may allocate, as a number or a text such as "2GB"; "auto" takes a share
+        of the free memory.
+    time_limit : float, default=None
+        Seconds after which the best solution so far is returned, with a warning.
+    callback : callable, default=None
+        Called with the record of each iteration; returning True stops the fit.
+    n_jobs : int, default=None
+        Number of threads; None uses all that are allowed, -1 one per processor.
+    random_state : int, RandomState or Generator, default=None
+        Not used: the solver draws nothing.
+    verbose : bool or int, default=False
+        Whether to show progress on stderr.
 
     Attributes
     ----------
-    support_, support_vectors_ (of rows of numbers), n_support_, dual_coef_, intercept_, offset_
-    (rho), kernel_ (resolved), n_iter_, certificate_
+    support_ : ndarray of shape (n_support,)
+        Indices of the support vectors.
+    support_vectors_ : ndarray or sparse matrix of shape (n_support, n_features)
+        The support vectors, where the points are rows of numbers.
+    n_support_ : ndarray of shape (1,)
+        Number of support vectors.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Coefficients of the support vectors.
+    intercept_ : ndarray of shape (1,)
+        Minus rho.
+    offset_ : float
+        The threshold rho.
+    coef_ : ndarray of shape (1, n_features)
+        The vector w, with the linear kernel only.
+    kernel_ : Kernel
+        The kernel with all parameters settled on the training points.
+    n_iter_ : ndarray of shape (1,)
+        Number of steps of the solver.
+    certificate_ : SvmCertificate
+        How far the solution is from the optimum, and what it cost.
 
     References
     ----------
-    Schölkopf, Platt, Shawe-Taylor, Smola, Williamson, "Estimating the support of a
-    high-dimensional distribution" (2001).
+    .. [1] B. Schölkopf, J. Platt, J. Shawe-Taylor, A. Smola, R. Williamson, "Estimating the support
+       of a high-dimensional distribution", Neural Computation 13 (2001).
+
+    Examples
+    --------
+    >>> from mercer import OneClassSVM
+    >>> from mercer.kernels import Gaussian
+    >>> X = [[0.0], [0.5], [1.0], [1.5], [2.0]]
+    >>> model = OneClassSVM(nu=0.4, kernel=Gaussian(gamma=1.0)).fit(X)
+    >>> model.predict([[0.75], [5.0]]).tolist()
+    [1, -1]
     """
 
     offset_: float
@@ -252,18 +505,18 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         self,
         nu: float = 0.5,
         *,
-        kernel: Any = None,
-        degree: Any = 3,
-        gamma: Any = "scale",
-        coef0: Any = 0.0,
+        kernel: KernelLike = None,
+        degree: int = 3,
+        gamma: Gamma = "scale",
+        coef0: float = 0.0,
         tol: float = 1e-3,
-        max_iter: Any = None,
-        memory_limit: Any = "auto",
-        time_limit: Any = None,
-        callback: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = False,
+        max_iter: int | None = None,
+        memory_limit: MemoryLimit = "auto",
+        time_limit: float | None = None,
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
     ) -> None:
         self.nu = nu
         self.kernel = kernel
@@ -281,8 +534,28 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
 
     @atomic
     @recorded
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the region; y is not used."""
+    def fit(self, X: PointsLike, y: object = None, sample_weight: Weights = None) -> Self:
+        """Find the region.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : object, default=None
+            Not used; present by scikit-learn's convention.
+        sample_weight : float or array-like of shape (n,), default=None
+            How much each point counts. None is 1 for all.
+
+        Returns
+        -------
+        OneClassSVM
+            The fitted estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the points, weights or parameters are not what they must be.
+        """
         points = self._check_fit(X)
         weight = checks.sample_weight("OneClassSVM", sample_weight, len(points))
         bounds = np.ones(len(points)) if weight is None else weight
@@ -292,19 +565,69 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         return self
 
     @atomic
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Find the region; return 1 for points inside and on the border, -1 outside."""
+    def fit_predict(self, X: PointsLike, y: object = None, sample_weight: Weights = None) -> Array:
+        """Find the region, and say which training points lie in it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : object, default=None
+            Not used; present by scikit-learn's convention.
+        sample_weight : float or array-like of shape (n,), default=None
+            Weight of each point; a point of weight 0 is left out. None is 1 for all.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            1 for points inside and on the border, -1 for points outside.
+        """
         return self.fit(X, y, sample_weight).predict(X)
 
-    def decision_function(self, X: Any) -> Array:
-        """Return f(x) - rho, positive inside; what is rounding is 0, as at support vectors."""
+    def decision_function(self, X: PointsLike) -> Array:
+        """Compute w . phi(x) - rho, which is positive inside the region.
+
+        What rounding explains is 0, as at support vectors on the border.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The scores.
+        """
         values = self._values(X)
         return np.where(np.abs(values) <= 1e-10 * abs(float(self.offset_)), 0.0, values)
 
-    def score_samples(self, X: Any) -> Array:
-        """Return f(x) without its offset."""
+    def score_samples(self, X: PointsLike) -> Array:
+        """Compute w . phi(x), without the threshold.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The scores; `decision_function` is lower by `offset_`.
+        """
         return np.asarray(self.decision_function(X) + self.offset_)
 
-    def predict(self, X: Any) -> Array:
-        """Return 1 inside and on the border, -1 outside."""
+    def predict(self, X: PointsLike) -> Array:
+        """Predict whether each point lies inside the region.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            1 inside the region and on its border, -1 outside.
+        """
         return np.where(self.decision_function(X) >= 0, 1, -1)

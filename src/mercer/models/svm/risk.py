@@ -12,6 +12,7 @@ from ...fitting.rows import SharedRows
 from ...grams import prepare
 from ...monitor import Monitor
 from ...solvers import BoxProblem, BoxSolver
+from ...typing import KernelLike, LabelsLike, PointsLike
 from .base import SupportVectorEstimator
 from .classes import SupportVectorClassifier
 
@@ -19,19 +20,41 @@ SMALLEST = 2.0**-50  # norm, of those that a bound tells apart
 DECISIVE = 0.83  # below sqrt(ln 2), up to which the bound by dimension is proved
 
 
-def enclosing_radius(model: Any, X: Any = None) -> float:
-    """Return the radius of the smallest ball in feature space that holds all images of points.
+def enclosing_radius(
+    model: SupportVectorEstimator | KernelLike, X: PointsLike | None = None
+) -> float:
+    """Compute the radius of the smallest ball in feature space that holds all images of points.
 
-    R**2 = max sum_i b_i k(x_i, x_i) - b' K b over b >= 0, sum b = 1.
+    R**2 = max sum_i b_i k(x_i, x_i) - b' K b over b >= 0 with sum b = 1.
 
     Parameters
     ----------
-    model : a fitted support vector machine, or a kernel
-    X : the points; None: those of the fit, in a ball about 0, which is no smaller
+    model : fitted support vector machine or Kernel
+        What gives the feature space.
+    X : array-like, sparse matrix, data frame or sequence of objects, default=None
+        The points. None takes those of the fit, and a ball about 0, which is no smaller than the
+        smallest ball.
+
+    Returns
+    -------
+    float
+        The radius.
+
+    Raises
+    ------
+    InputError
+        If there are no points, or if X is None and the model is not a fitted machine.
 
     References
     ----------
-    Tax, Duin, "Support vector data description" (2004).
+    .. [1] D. Tax, R. Duin, "Support vector data description", Machine Learning 54 (2004).
+
+    Examples
+    --------
+    >>> from mercer import enclosing_radius
+    >>> from mercer.kernels import Linear
+    >>> round(enclosing_radius(Linear(), [[1.0, 0.0], [3.0, 0.0], [2.0, 0.5]]), 6)
+    1.0
     """
     who = "enclosing_radius"
     if X is None:
@@ -59,29 +82,60 @@ def _radius(who: str, kernel: Any, X: Any, tol: float) -> float:
     return float(np.sqrt(max(float(squared.max()), 0.0)))
 
 
-def vc_bound(model: Any, X: Any, y: Any, *, delta: float = 0.05, norm: Any = None) -> float:
-    """Return what the risk of a machine of two classes is below, with probability 1 - delta.
+def vc_bound(
+    model: SupportVectorClassifier,
+    X: PointsLike,
+    y: LabelsLike,
+    *,
+    delta: float = 0.05,
+    norm: float | None = None,
+) -> float:
+    """Bound the risk of a machine of two classes, with probability 1 - delta.
 
     Margin: mean_i min(1, max(0, 1 - y_i f(x_i))) + 2 (2 L R + 1) / sqrt(n)
     + 3 sqrt(ln(2 / delta) / (2 n)), with R the radius of a ball that holds the points in feature
     space, close to the smallest, and L >= |w| fixed beforehand. `norm=None` takes L = 2**(j / 4)
-    for the best whole number j, and delta p_j for delta, with p_j = 2 / (3 (|j| + 1) (|j| + 2)), of
-    sum 1. Without an offset 2 L sqrt(mean_i k(x_i, x_i) / n) takes the place of the second term.
+    for the best whole number j, and delta p_j for delta, with p_j = 2 / (3 (|j| + 1) (|j| + 2)),
+    which sum to 1. Without an offset 2 L sqrt(mean_i k(x_i, x_i) / n) takes the place of the second
+    term.
 
-    Dimension: of functions w . phi(x) + b with h coefficients, the share of points on the wrong
-    side + sqrt((h (ln(2 n / h) + 1) - ln(delta / 4)) / n) + 1 / n. Of a kernel with a finite map
-    the smaller of the two bounds counts, each with delta / 2. A bound of 1 says nothing.
+    Dimension: for functions w . phi(x) + b with h coefficients, the share of points on the wrong
+    side + sqrt((h (ln(2 n / h) + 1) - ln(delta / 4)) / n) + 1 / n. For a kernel with a finite
+    feature map the smaller of the two bounds counts, each with delta / 2. A bound of 1 says
+    nothing.
 
-    It holds for points drawn independently of each other, and a kernel that does not depend on
+    It holds for points drawn independently of each other, and for a kernel that does not depend on
     them: one whose parameters were tuned on the same points, or set by "scale", is not covered.
     C, nu and weights may be chosen in any way. docs/svm.md has the proof.
 
     Parameters
     ----------
-    model : a fitted `SVC` or `NuSVC` of two classes
-    X, y : the points it was fitted on, and their classes
-    delta : the chance that the bound fails
-    norm : a bound of |w| fixed before the points were seen; None: none was
+    model : SVC or NuSVC
+        A fitted machine of two classes.
+    X : array-like, sparse matrix, data frame or sequence of objects
+        The points that the machine was fitted on.
+    y : array-like of shape (n,)
+        The class of each point.
+    delta : float, default=0.05
+        Probability that the bound may fail.
+    norm : float, default=None
+        A bound of |w| that was fixed before the points were seen. None if there was none.
+
+    Returns
+    -------
+    float
+        The bound, at most 1.
+
+    Raises
+    ------
+    InputError
+        If the model is not a fitted classifier of two classes, or y does not hold its classes.
+
+    References
+    ----------
+    .. [1] P. Bartlett, S. Mendelson, "Rademacher and Gaussian complexities", Journal of Machine
+       Learning Research 3 (2002).
+    .. [2] V. Vapnik, "Statistical learning theory", Wiley (1998).
 
     Examples
     --------
@@ -92,11 +146,6 @@ def vc_bound(model: Any, X: Any, y: Any, *, delta: float = 0.05, norm: Any = Non
     >>> y = X[:, 0] > 0
     >>> round(vc_bound(SVC(kernel=Linear()).fit(X, y), X, y), 3)
     0.051
-
-    References
-    ----------
-    Bartlett, Mendelson, "Rademacher and Gaussian complexities" (2002); Vapnik, "Statistical
-    learning theory" (1998).
     """
     who = "vc_bound"
     chance = checks.number(who, "delta", delta, above=0, most=1)

@@ -1,0 +1,85 @@
+"""Types of the public interface: few parameters are `Any`, and mypy catches what cannot work."""
+
+import ast
+from pathlib import Path
+
+import mercer
+
+SOURCE = Path(mercer.__file__).parent
+PUBLIC = ("models", "features", "selection", "files", "diagnostics", "losses.py")
+MOST = 0.05  # of the parameters of public functions and methods may be `Any`
+
+
+def public_functions(tree):
+    """Public functions, and the constructors and public methods of classes."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            yield node.name, node
+        if isinstance(node, ast.ClassDef):  # also private ones, whose methods are inherited
+            for inner in node.body:
+                named = isinstance(inner, ast.FunctionDef)
+                if named and (inner.name == "__init__" or not inner.name.startswith("_")):
+                    yield f"{node.name}.{inner.name}", inner
+
+
+def parameters(function):
+    """The parameters of a function with their annotations, but for `self`."""
+    given = function.args
+    every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    return [one for one in every if one is not None and one.arg not in ("self", "cls")]
+
+
+def is_anything(annotation):
+    """Whether an annotation says nothing: none at all, `Any`, or a union with it."""
+    if annotation is None or (isinstance(annotation, ast.Name) and annotation.id == "Any"):
+        return True
+    if isinstance(annotation, ast.BinOp):
+        return is_anything(annotation.left) or is_anything(annotation.right)
+    return False
+
+
+def untyped(text):
+    """How many parameters a text has, and those that may be anything."""
+    found, total = [], 0
+    for name, function in public_functions(ast.parse(text)):
+        for parameter in parameters(function):
+            total += 1
+            if is_anything(parameter.annotation):
+                found.append(f"{name}({parameter.arg})")
+    return total, found
+
+
+def exported():
+    """The files of the rooms that users import from, without what only the rooms use."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        room = path.relative_to(SOURCE).parts[0]
+        inner = path.parent.name == "files" and path.name != "__init__.py"
+        helpers = path.name in ("parameters.py", "targets.py", "records.py")
+        if room in PUBLIC and not inner and not helpers:
+            yield path
+
+
+def test_few_public_parameters_are_any():
+    total, found = 0, []
+    for path in exported():
+        count, names = untyped(path.read_text())
+        total += count
+        found += [f"{path.relative_to(SOURCE)}: {name}" for name in names]
+    assert total > 300
+    assert len(found) <= MOST * total, "\n".join(found)
+
+
+def test_parameters_without_a_type_are_counted():
+    text = """
+class Model:
+    def __init__(self, kernel: Any, C: float = 1.0, *, alpha=2) -> None: ...
+    def fit(self, X: PointsLike, y: Any | None = None) -> Self: ...
+    def _solve(self, anything: Any) -> None: ...
+
+def tune(model: Estimator, **options: Any) -> None: ...
+def _folds(cv: Any) -> None: ...
+"""
+    total, found = untyped(text)
+    assert total == 7
+    wanted = ["Model.__init__(kernel)", "Model.__init__(alpha)", "Model.fit(y)", "tune(options)"]
+    assert found == wanted
