@@ -87,16 +87,18 @@ def number(
     advice: str = "",
 ) -> float:
     """Return `value` as a finite float within its bounds."""
+    wrong: type[InputError] = InputError
+    if type(value) is float or (not isinstance(value, bool) and isinstance(value, numbers.Real)):
+        try:
+            result = float(value)
+        except OverflowError:  # a whole number of more than 308 digits
+            result = math.inf
+        if math.isfinite(result) and _within(result, above, least, most):
+            return result
+    else:
+        wrong = InputTypeError
     bounds = _bounds("a finite number", above, least, most)
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise InputTypeError(sentence(who, f"{name} must be {bounds}", show(value), advice))
-    try:
-        result = float(value)
-    except OverflowError:  # a whole number of more than 308 digits
-        result = math.inf
-    if not (math.isfinite(result) and _within(result, above, least, most)):
-        raise InputError(sentence(who, f"{name} must be {bounds}", show(value), advice))
-    return result
+    raise wrong(sentence(who, f"{name} must be {bounds}", show(value), advice))
 
 
 def whole(

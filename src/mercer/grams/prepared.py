@@ -15,7 +15,7 @@ from ..kernels.names import to_kernel
 from ..monitor import Monitor
 from .answers import Answers, answers_of
 from .family import GramFamily
-from .finite import refuse_large, roomy
+from .finite import LARGEST, constant_diagonal, refuse_large, roomy
 from .kinds.features import FeaturesGram
 from .kinds.half import PackedGram
 from .kinds.stored import StoredGram
@@ -98,6 +98,13 @@ class Prepared:
         refuse_large(self.kernel, points, found)
         return found
 
+    def largest(self) -> float:
+        """Return the largest k(x, x) of the training points; refuse what is too large."""
+        steady = constant_diagonal(self.kernel)
+        if steady is not None and steady <= LARGEST:
+            return steady
+        return float(self.diag().max(initial=0.0))
+
     def checked(self) -> Self:
         """Return itself, or refuse kernel values that are too large to calculate with.
 
@@ -109,7 +116,7 @@ class Prepared:
             Itself.
         """
         if not isinstance(self.points, RowBlocks) and not self.kernel.is_from_outside():
-            self.diag()
+            self.largest()
         return self
 
     def map_width(self) -> int | None:

@@ -222,9 +222,9 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
         points = self._check_predict(X)
         return self._prepared.gram(points, use="once", memory_limit=self.memory_limit)
 
-    def _cross_product(self, X: Any, V: Array) -> Array:
-        """Return K(X, kept training points) V."""
-        return self._prepared.times(self._check_predict(X), V, self.memory_limit)
+    def _cross_product(self, points: Input, V: Array) -> Array:
+        """Return K(checked points, kept training points) V."""
+        return self._prepared.times(points, V, self.memory_limit)
 
     def _in_precision(self, values: Array, points: Input) -> Array:
         """Return numbers in single precision where all points are, as scikit-learn does.
@@ -246,14 +246,14 @@ class FunctionEstimator(KernelEstimator):
 
     def _scores(self, X: Any) -> Array:
         """Return f(x) + b of every x, one column an output."""
+        points = self._check_predict(X)
         if hasattr(self, "coef_"):
-            points = self._check_predict(X)
             scores = np.empty((len(points), *self.coef_.shape[1:]))
             with np.errstate(over="ignore", invalid="ignore"):  # checked below
                 for rows, features in self._prepared.map_bands(points):
                     scores[rows] = features @ self.coef_
         else:
-            scores = self._cross_product(X, self.dual_coef_)
+            scores = self._cross_product(points, self.dual_coef_)
         return self._finite(scores + self.intercept_)
 
     def _finite(self, scores: Array) -> Array:

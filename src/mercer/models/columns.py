@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import _get_feature_names, validate_data
 
 from ..checks import InputError
@@ -12,6 +13,10 @@ from ..monitor import warn
 
 def note_columns(model: Any, X: Any) -> None:
     """Note the number of columns that a model is fitted on, and their names if they have any."""
+    if type(X) is np.ndarray:  # which has no names
+        model.n_features_in_ = X.shape[1]
+        vars(model).pop("feature_names_in_", None)
+        return
     validate_data(model, X, skip_check_array=True, reset=True)
 
 

@@ -287,7 +287,8 @@ class KernelKMeans(
         ndarray of shape (n,)
             The clusters.
         """
-        products = self._cross_product(X, self.dual_coef_)
+        points = self._check_predict(X)
+        products = self._cross_product(points, self.dual_coef_)
         return np.asarray((products - self.squared_norms_ / 2).argmax(axis=1).astype(np.int32))
 
     def transform(self, X: PointsLike) -> Array:

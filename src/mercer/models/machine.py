@@ -132,7 +132,7 @@ class KernelMachine(FunctionEstimator):
         )
         with limited_threads(run.n_jobs, who):
             found = MachineFit(prepared, problem, settings).run()
-            largest = float(np.sqrt(max(float(prepared.diag().max()), 0.0)))
+            largest = float(np.sqrt(max(prepared.largest(), 0.0)))
         self._prepared = prepared
         self._store(found, rows)
         self._certify(found, settings, largest)

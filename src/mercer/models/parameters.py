@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import numbers
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -26,9 +27,15 @@ def check_parameters(model: Any) -> None:
     where they use it.
     """
     who = type(model).__name__
-    for name, value in model.get_params(deep=False).items():
-        if name in CHECKS:
-            CHECKS[name](who, name, value)
+    kind: Any = type(model)
+    for name in _checked_names(kind):
+        CHECKS[name](who, name, getattr(model, name))
+
+
+@functools.cache
+def _checked_names(kind: Any) -> tuple[str, ...]:
+    """Return the parameters of a class of estimators that the table has."""
+    return tuple(name for name in kind._get_param_names() if name in CHECKS)
 
 
 def _optional(check: Callable[[str, str, Any], Any]) -> Callable[[str, str, Any], Any]:

@@ -214,7 +214,8 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
 
     def _products(self, X: Any) -> Array:
         """Return phi(x).mu_c for every x and prototype c."""
-        return self._cross_product(X, self.dual_coef_)
+        points = self._check_predict(X)
+        return self._cross_product(points, self.dual_coef_)
 
     def _of_classes(self, values: Array) -> Array:
         """Return the largest value of the prototypes of each class."""

@@ -44,7 +44,7 @@ class Posterior:
 
     def __init__(self, way: str, problem: RidgeProblem, found: Solution) -> None:
         self.way, self.intercept = way, problem.intercept
-        self.alphas = np.unique(problem.alpha)
+        self.alphas = np.array([alpha for alpha, _ in problem.groups()])
         self.place = np.searchsorted(self.alphas, problem.alpha)
         self.weight = problem.weight
         self.moments = found.keep.get("moments") if len(found.coefficients) <= DIRECT else None

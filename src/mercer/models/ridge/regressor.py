@@ -199,7 +199,7 @@ class RidgeEstimator(FunctionEstimator):
 
     def _certify(self, fitted: Fitted, prepared: Prepared, tol: float, run: Run) -> None:
         found = fitted.solution
-        largest = float(np.sqrt(max(float(prepared.diag().max()), 0.0)))
+        largest = float(np.sqrt(max(prepared.largest(), 0.0)))
         self.certificate_ = RidgeCertificate(
             status=found.status,
             plan=fitted.plan,

@@ -213,11 +213,7 @@ class SupportVectorEstimator(KernelEstimator):
         zero = sum(int((machine.b == 0).sum()) for machine in machines)
         norm = max(machine.norm for machine in machines)
         violation = max(machine.solution.violation for machine in machines)
-        if rows.dense is None:
-            squares = self.kernel_.diag(self._prepared.points)
-        else:
-            squares = np.diagonal(rows.dense)
-        radius = np.sqrt(max(float(squares.max()), 0.0))
+        radius = np.sqrt(max(self._prepared.largest(), 0.0))
         self.certificate_ = SvmCertificate(
             status=status,
             plan=rows.plan,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,14 +31,14 @@ class RidgeProblem:
     intercept: bool = False
     copies: Array | None = None
 
-    @property
+    @cached_property
     def left_out(self) -> Array:
         """The share of each point that leaving out one sample takes off it, as a column."""
         copies = self.weight if self.copies is None else self.copies
         n = len(self.targets)
         return np.ones((n, 1)) if copies is None else 1 / np.maximum(copies, 1.0)[:, None]
 
-    @property
+    @cached_property
     def roots(self) -> Array:
         """The square roots of the weights, as a column."""
         n = len(self.targets)
@@ -67,7 +68,13 @@ class RidgeProblem:
 
     def groups(self) -> list[tuple[float, Array]]:
         """Return each alpha with the right sides that it is solved for."""
+        return self._groups
+
+    @cached_property
+    def _groups(self) -> list[tuple[float, Array]]:
         outputs = self.targets.shape[1]
+        if outputs and (self.alpha == self.alpha[0]).all():
+            return [(float(self.alpha[0]), np.arange(outputs + self.intercept))]
         last = [outputs] if self.intercept else []
         return [
             (float(alpha), np.append(np.flatnonzero(self.alpha == alpha), last).astype(int))
