@@ -22,7 +22,8 @@ void bind_solver(nb::module_& m, const char* name) {
             [size](Solver& self, const Matrix<T>& rows, const Places& slots, const Places& columns,
                    std::int64_t kept, const Column<double>& lower, const Column<double>& upper,
                    double kink, bool offset, bool split, const Numbers& b, const Numbers& g,
-                   double tol, std::int64_t max_iterations, const std::optional<Stop>& stop) {
+                   double tol, std::int64_t max_iterations, const std::optional<Stop>& stop,
+                   bool lazy) {
                 const std::int64_t count = size(slots);
                 require(size(columns) == count && size(lower) == count && size(upper) == count &&
                             size(b) == count && size(g) == count,
@@ -33,7 +34,7 @@ void bind_solver(nb::module_& m, const char* name) {
                 mercer::SmoResult result{};
                 run(stop, [&](const mercer::Poll& poll) {
                     result = self.solve(K, slots.data(), columns.data(), count, kept, problem,
-                                        b.data(), g.data(), tol, max_iterations, poll);
+                                        b.data(), g.data(), tol, max_iterations, poll, lazy);
                     return result.ended != mercer::Ended::stopped;
                 });
                 constexpr const char* names[] = {"converged", "iterations", "stopped", "unbounded"};
@@ -43,7 +44,34 @@ void bind_solver(nb::module_& m, const char* name) {
             "rows"_a.noconvert(), "slots"_a.noconvert(), "columns"_a.noconvert(), "kept"_a,
             "lower"_a.noconvert(), "upper"_a.noconvert(), "kink"_a, "offset"_a, "split"_a,
             "b"_a.noconvert(), "g"_a.noconvert(), "tol"_a, "max_iterations"_a, "stop"_a.none(),
-            "Optimise b, and g with it, in place; how it ended, iterations, violation.");
+            "lazy"_a = false,
+            "Optimise b, and g with it, in place; how it ended, iterations, violation.")
+        .def(
+            "polish",
+            [size](Solver& self, const Matrix<T>& rows, const Column<double>& linear,
+                   const Column<double>& lower, const Column<double>& upper, double kink,
+                   bool offset, bool split, const Numbers& b, const Numbers& g, double rounding,
+                   std::int64_t most, const std::optional<Stop>& stop) {
+                const std::int64_t count = size(linear);
+                require(size(lower) == count && size(upper) == count && size(b) == count &&
+                            size(g) == count,
+                        "polish: there must be as many bounds and numbers as variables.");
+                const mercer::BoxProblem problem{lower.data(), upper.data(), kink, offset, split};
+                const mercer::KernelRows<T> K{rows.data(), size(rows),
+                                              static_cast<std::int64_t>(rows.shape(1))};
+                mercer::Polished found{};
+                run(stop, [&](const mercer::Poll& poll) {
+                    found = self.polish(K, problem, linear.data(), b.data(), g.data(), count,
+                                        rounding, most, poll);
+                    return true;
+                });
+                return std::make_tuple(found.exact, found.violation, found.rounding);
+            },
+            "rows"_a.noconvert(), "linear"_a.noconvert(), "lower"_a.noconvert(),
+            "upper"_a.noconvert(), "kink"_a, "offset"_a, "split"_a, "b"_a.noconvert(),
+            "g"_a.noconvert(), "rounding"_a, "most"_a, "stop"_a.none(),
+            "Move b of the problem solved last to its last digits; whether these were reached, the "
+            "violation, and how much of it may be rounding.");
     m.def(
         "add_rows",
         [size](const Matrix<T>& rows, const Places& slots, const Column<double>& weights,

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "solvers/polish.hpp"
 #include "solvers/smo_steps.hpp"
 
 namespace mercer {
@@ -44,6 +45,12 @@ std::vector<std::pair<std::int64_t, std::int64_t>> runs_of(
 }  // namespace
 
 template <class T>
+void Source<T>::read(std::int64_t i, T* row) const {
+    const T* from = values + slots[static_cast<std::size_t>(i)] * columns;
+    for (const auto& [first, length] : runs) row = std::copy_n(from + first, length, row);
+}
+
+template <class T>
 void Square<T>::resize(std::int64_t variables) {
     size = variables;
     width = round_up(size, sweep);
@@ -55,24 +62,13 @@ void Square<T>::resize(std::int64_t variables) {
         std::fill_n(values.get() + i * width + size, width - size, T(0));
 }
 
+// Reads the rows of next_, of which the last `kept` are in square_ already.
 template <class T>
-SmoResult BlockSolver<T>::solve(const KernelRows<T>& K, const std::int64_t* slots,
-                                const std::int64_t* columns, std::int64_t count, std::int64_t kept,
-                                const BoxProblem& problem, double* b, double* g, double tol,
-                                std::int64_t max_iterations, const Poll& poll) {
-    check(K, slots, count);
-    check_columns(K, columns, count);
-    if (kept < 0 || kept > count || kept > square_.size)
-        throw std::invalid_argument("smo: no more can be kept than there was.");
-    if (count == 0) return {Ended::converged, 0, 0.0};
-    next_.resize(count);
+void BlockSolver<T>::read_block(std::int64_t kept) {
     Square<T>& square = next_;
-    const std::int64_t fresh = count - kept;
-    const auto runs = runs_of(columns, count);
+    const std::int64_t fresh = square.size - kept;
     const auto read = [&](std::int64_t i, int) {
-        const T* from = K.values + slots[i] * K.columns;
-        T* row = square.values.get() + i * square.width;
-        for (const auto& [first, length] : runs) row = std::copy_n(from + first, length, row);
+        square.source.read(i, square.values.get() + i * square.width);
     };
     const auto keep = [&](std::int64_t task, int) {
         const std::int64_t from = task * line, to = std::min(from + line, kept);
@@ -84,7 +80,7 @@ SmoResult BlockSolver<T>::solve(const KernelRows<T>& K, const std::int64_t* slot
             std::copy_n(square_.row(i), kept, rows + i * square.width + fresh);
     };
     const std::int64_t lines = (kept + line - 1) / line;
-    if (count * static_cast<std::int64_t>(runs.size()) <= 16 * part_size) {
+    if (square.size * static_cast<std::int64_t>(square.source.runs.size()) <= 16 * part_size) {
         // Less work than to wake a thread.
         for (std::int64_t i = 0; i < fresh; ++i) read(i, 0);
         for (std::int64_t task = 0; task < lines; ++task) keep(task, 0);
@@ -92,7 +88,33 @@ SmoResult BlockSolver<T>::solve(const KernelRows<T>& K, const std::int64_t* slot
         parallel_for(fresh, read, nullptr);
         parallel_for(lines, keep, nullptr);
     }
-    std::swap(square_, next_);
+}
+
+template <class T>
+SmoResult BlockSolver<T>::solve(const KernelRows<T>& K, const std::int64_t* slots,
+                                const std::int64_t* columns, std::int64_t count, std::int64_t kept,
+                                const BoxProblem& problem, double* b, double* g, double tol,
+                                std::int64_t max_iterations, const Poll& poll, bool lazy) {
+    check(K, slots, count);
+    check_columns(K, columns, count);
+    const bool same = kept == count && count == square_.size;
+    if (kept < 0 || kept > count || kept > square_.size ||
+        (kept > 0 && !same && !square_.absent.empty()))
+        throw std::invalid_argument("smo: no more can be kept than there was.");
+    if (count == 0) return {Ended::converged, 0, 0.0};
+    if (same) {
+        square_.source.values = K.values;
+    } else {
+        next_.resize(count);
+        next_.source = {K.values, K.columns, {slots, slots + count}, runs_of(columns, count)};
+        next_.absent.assign(static_cast<std::size_t>(lazy ? count : 0), 1);
+        next_.diagonal.assign(static_cast<std::size_t>(next_.width), T(1));
+        for (std::int64_t i = 0; i < count; ++i)
+            next_.diagonal[static_cast<std::size_t>(i)] =
+                K.values[slots[i] * K.columns + columns[i]];
+        if (!lazy) read_block(kept);
+        std::swap(square_, next_);
+    }
     Smo<T> solver(square_, problem, b, g);
     // Many variables: parts of them pay off where a few steps for each do not do.
     const std::int64_t first =
@@ -105,6 +127,18 @@ SmoResult BlockSolver<T>::solve(const KernelRows<T>& K, const std::int64_t* slot
     }
     solver.gradient(g);
     return result;
+}
+
+template <class T>
+Polished BlockSolver<T>::polish(const KernelRows<T>& K, const BoxProblem& problem,
+                                const double* linear, double* b, double* g, std::int64_t count,
+                                double rounding, std::int64_t most, const Poll& poll) {
+    if (count == 0) return {true, 0.0, 0.0};
+    if (count != square_.size || K.columns != square_.source.columns)
+        throw std::invalid_argument("smo: the problem must be the one solved last.");
+    check(K, square_.source.slots.data(), count);
+    square_.source.values = K.values;
+    return Polish<T>(square_, problem, linear, b, g, factor_).run(rounding, most, poll);
 }
 
 template <class T>
@@ -134,6 +168,8 @@ void add_rows(const KernelRows<T>& K, const std::int64_t* slots, const double* w
         parallel_for(tasks, add, nullptr);
 }
 
+template struct Source<float>;
+template struct Source<double>;
 template struct Square<float>;
 template struct Square<double>;
 template class BlockSolver<float>;

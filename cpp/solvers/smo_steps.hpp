@@ -28,11 +28,13 @@ template <class T>
 Square<T> among(const Square<T>& all, const std::vector<std::int64_t>& chosen) {
     Square<T> part;
     part.resize(static_cast<std::int64_t>(chosen.size()));
+    part.diagonal.assign(static_cast<std::size_t>(part.width), T(1));
     for (std::int64_t i = 0; i < part.size; ++i) {
         const T* from = all.row(chosen[static_cast<std::size_t>(i)]);
         T* row = part.values.get() + i * part.width;
         for (std::int64_t j = 0; j < part.size; ++j)
             row[j] = from[chosen[static_cast<std::size_t>(j)]];
+        part.diagonal[static_cast<std::size_t>(i)] = row[i];
     }
     return part;
 }
@@ -41,9 +43,7 @@ template <class T>
 class Smo {
 public:
     Smo(const Square<T>& K, const BoxProblem& problem, double* b, const double* g)
-        : n_(K.size), width_(K.width), problem_(problem), b_(b), K_(K) {
-        diagonal_.assign(static_cast<std::size_t>(width_), T(1));
-        for (std::int64_t i = 0; i < n_; ++i) diagonal_[static_cast<std::size_t>(i)] = row(i)[i];
+        : n_(K.size), width_(K.width), problem_(problem), b_(b), K_(K), diagonal_(K.diagonal) {
         g_.assign(static_cast<std::size_t>(width_), 0.0);
         std::copy_n(g, n_, g_.begin());
         sides_.resize(problem.split ? 2 : 1);
@@ -310,7 +310,7 @@ private:
     BoxProblem problem_;
     double* b_;
     const Square<T>& K_;
-    std::vector<T> diagonal_;
+    const std::vector<T>& diagonal_;
     std::vector<double> g_;
     std::vector<Side> sides_;  // above and below 0, if they are apart
     Chosen next_{};

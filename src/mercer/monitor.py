@@ -12,35 +12,70 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from types import FrameType
+from typing import Any, NamedTuple
 
 from . import checks
 from .checks import MercerError
+from .status import Status
 
 logger = logging.getLogger("mercer")
-_PACKAGE = __name__.partition(".")[0]
+
+# Packages through which a user's line may lead to ours: warnings are not about their lines.
+_BETWEEN = (__name__.partition(".")[0], "sklearn", "sklearnex", "joblib")
 
 
-def warn(text: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line outside mercer that led here, and leave a record.
+class Line(NamedTuple):
+    """A line of a program, as `warnings.warn_explicit` takes it."""
+
+    filename: str
+    lineno: int
+    module: str
+    registry: dict[Any, Any]
+
+
+class _Speaker(threading.local):
+    """Whose line the warnings of a thread are about; None: the one that led there."""
+
+    line: Line | None = None
+
+
+_speaker = _Speaker()
+
+
+def user_line() -> Line:
+    """Return the line outside mercer and scikit-learn that led here; if none did, the first."""
+    if _speaker.line is not None:
+        return _speaker.line
+    frame = sys._getframe(1)
+    while frame.f_back is not None and _name(frame).partition(".")[0] in _BETWEEN:
+        frame = frame.f_back
+    registry = frame.f_globals.setdefault("__warningregistry__", {})
+    return Line(frame.f_code.co_filename, frame.f_lineno, _name(frame), registry)
+
+
+def speak_for(line: Line) -> None:
+    """Make warnings of this thread, one that we started, be about a line that led to it."""
+    _speaker.line = line
+
+
+def warn(text: str | Warning, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line of the user that led here, and leave a record.
 
     The record is of level INFO: who reads the warning need not read it twice.
     """
     logger.info("warning: %s", text)
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(text, category, stacklevel=level)
+    warnings.warn_explicit(text, category, *user_line())
 
 
-def _is_ours(module: str) -> bool:
-    return module == _PACKAGE or module.startswith(f"{_PACKAGE}.")
+def _name(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__") or "<string>")
 
 
 class Stopped(MercerError):
     """A computation was asked to stop; `reason` is "time limit" or "cancelled"."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: Status) -> None:
         self.reason = reason
         super().__init__(f"stopped: {reason}")
 
@@ -81,12 +116,12 @@ class Monitor:
         """Ask the computation to stop; safe from another thread."""
         self._cancelled.set()
 
-    def stop_reason(self) -> str | None:
+    def stop_reason(self) -> Status | None:
         """Return why the computation should stop, or None."""
         if self._cancelled.is_set():
-            return "cancelled"
+            return Status.CANCELLED
         if self.time_limit is not None and self.seconds >= self.time_limit:
-            return "time limit"
+            return Status.TIME_LIMIT
         return None
 
     def poll(self) -> None:

@@ -135,7 +135,14 @@ def test_any_list_is_a_column(items):
         tuple({"kernel": Linear(), "alpha": 1.0} for _ in range(300)),
         {str(i): [Linear(), i] for i in range(300)},
         Basis(2, ids=np.array([1, 2**64 - 1], dtype=np.uint64), parts=(Basis(1),)),
-        PrototypeCertificate("exact", "stored", 4, 32, 0.5, float("inf")),
+        PrototypeCertificate(
+            status="exact",
+            plan="stored",
+            kernel_entries=4,
+            bytes=32,
+            seconds=0.5,
+            separation=float("inf"),
+        ),
     ],
     ids=lambda value: type(value).__name__,
 )

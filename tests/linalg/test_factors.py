@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from mercer.linalg.cg import Patience, TooSlow
 from mercer.monitor import Monitor, Stopped
 from mercer.solvers import (
     LowRankPreconditioner,
@@ -72,7 +73,12 @@ def test_factors_stop_and_report():
 
 
 def system(alpha, right, tol=1e-12, precondition=lambda R: R):
-    return System(alpha, right, tol * np.linalg.norm(right, axis=0), precondition)
+    return System(
+        alpha=alpha,
+        right=right,
+        targets=tol * np.linalg.norm(right, axis=0),
+        precondition=precondition,
+    )
 
 
 def test_systems_with_their_own_alpha_are_solved_together():
@@ -132,6 +138,35 @@ def test_the_callback_hears_of_every_iteration_in_order():
     more = []
     conjugate_gradients(lambda V: A @ V, [one], 12, Monitor(callback=more.append), done=10)
     assert [record["iteration"] for record in more] == [11, 12]
+
+
+def test_it_gives_up_where_another_way_costs_less():
+    values, b = np.logspace(0, 6, 200), np.ones((200, 1))
+
+    def run(alternative):
+        patience = Patience(1e-12, alternative)
+        one = system(0.0, b)
+        try:
+            ended = conjugate_gradients(
+                lambda V: values[:, None] * V, [one], 5000, Monitor(), patience=patience
+            )
+        except TooSlow:
+            return len(patience.lowest)
+        assert ended[1] == "converged"
+        return ended[0]
+
+    whole = run(np.inf)
+    assert whole > 100
+    assert run(2 * whole) == whole  # the other way costs more
+    assert run(16) == 8  # judged after the first few iterations
+    assert 20 <= run(80) <= 40  # after a quarter of what the other way costs
+
+
+def test_it_does_not_give_up_what_is_nearly_done():
+    patience = Patience(1e-6, 20.0)
+    assert not any(patience.is_over(10.0**-k) for k in np.linspace(0, 6, 20))
+    stuck = Patience(1e-6, 10.0)
+    assert [stuck.is_over(0.5) for _ in range(9)] == [False] * 7 + [True] * 2
 
 
 def test_it_ends_when_told_to():

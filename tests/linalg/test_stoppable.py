@@ -118,7 +118,9 @@ def test_large_systems_of_held_out_points(lowest, all_in_parts):
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("least", [0.0, 100.0])  # 100: most of K may be left out
 def test_a_path_is_the_same_in_parts_and_can_be_stopped(intercept, least, request):
-    problem = RidgeProblem(random.normal(size=(N, 1)), np.ones(1), None, intercept)
+    problem = RidgeProblem(
+        targets=random.normal(size=(N, 1)), alpha=np.ones(1), weight=None, intercept=intercept
+    )
     wanted = RidgePath.of_gram(K.copy(), problem, least).leave_one_out(200.0)
     request.getfixturevalue("all_in_parts")
     found = RidgePath.of_gram(K.copy(), problem, least, Monitor()).leave_one_out(200.0)
@@ -164,7 +166,9 @@ def test_passes_stop_wherever_they_are(tol, all_in_parts, monkeypatch):
     monkeypatch.setattr(krylov, "WORK", 1)
 
     def solve(monitor):
-        return Krylov(tol, 40, 0, 48).solve(gram(monitor), np.ones(N), 4, monitor)
+        return Krylov(tol=tol, max_iter=40, seed=0, room=48).solve(
+            gram(monitor), np.ones(N), 4, monitor
+        )
 
     watched = Counting()
     wanted = solve(watched)

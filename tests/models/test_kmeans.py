@@ -60,7 +60,7 @@ def test_it_is_lloyd_on_explicit_features(kernel, weight):
     centres = np.array([np.average(F[first == c], 0, weights[first == c]) for c in range(5)])
     wanted = KMeans(5, init=centres, n_init=1, max_iter=300, tol=0, algorithm="lloyd")
     wanted.fit(F, sample_weight=weight)
-    solver = KernelMeans(5, room=120)
+    solver = KernelMeans(n_clusters=5, room=120)
     found = solver.solve(K, weight, np.random.default_rng(3), Monitor())
     assert np.array_equal(found.labels, wanted.labels_)
     assert found.objective == pytest.approx(wanted.inertia_, rel=1e-9)
@@ -126,7 +126,7 @@ def test_the_objective_never_rises(kernel, room, monkeypatch):
     told = []
     weight = np.arange(150) % 4 + 0.5
     K = prepare(kernel, FLAT).gram(store=True)
-    solver = KernelMeans(5, n_init=5, room=room)
+    solver = KernelMeans(n_clusters=5, n_init=5, room=room)
     found = solver.solve(K, weight, np.random.default_rng(0), Monitor(callback=told.append))
     dense = kernel.formula(FLAT, FLAT)
     for start in range(5):
@@ -145,7 +145,9 @@ def test_rows_and_passes_find_the_same(monkeypatch):
     monkeypatch.setattr(kmeans, "FEW", 1)
     K = prepare(Gaussian(0.5), FLAT).gram(store="half")
     found = [
-        KernelMeans(7, n_init=3, room=room).solve(K, None, np.random.default_rng(4), Monitor())
+        KernelMeans(n_clusters=7, n_init=3, room=room).solve(
+            K, None, np.random.default_rng(4), Monitor()
+        )
         for room in (0, 5, 150)
     ]
     for other in found[1:]:
@@ -195,7 +197,7 @@ def test_empty_clusters_get_the_farthest_point():
     # All points leave cluster 2, whose mean lies between the others.
     points = np.array([[0.0], [1.0], [10.0], [11.0], [4.0], [7.0]])
     K = prepare(Linear(), points).gram(store=True)
-    lloyd = kmeans.Lloyd(K, None, KernelMeans(3), Monitor())
+    lloyd = kmeans.Lloyd(K, None, KernelMeans(n_clusters=3), Monitor())
     here = lloyd.measure(*lloyd.fresh(np.array([0, 0, 1, 1, 2, 2])))
     labels = np.array([0, 0, 1, 1, 0, 1])
     far = np.array([0.5, 0.5, 0.5, 0.6, 3.0, 2.0])
@@ -211,11 +213,11 @@ def test_a_run_through_an_empty_cluster_never_rises():
     told = []
     points = np.array([[0.0], [10.0], [4.4], [5.6], [0.2], [9.8], [100.0], [100.5], [101.0]])
     K = prepare(Linear(), points).gram(store=True)
-    lloyd = kmeans.Lloyd(K, None, KernelMeans(4), Monitor(callback=told.append))
+    lloyd = kmeans.Lloyd(K, None, KernelMeans(n_clusters=4), Monitor(callback=told.append))
     # The mean of cluster 2 is 5; its points are nearer to 4.3 and 5.7, the means of 0 and 1.
     labels = np.array([2, 2, 0, 1, 0, 1, 3, 3, 3])
     sums = lloyd.measure(*lloyd.fresh(labels))
-    run = kmeans.Run(0, sums)
+    run = kmeans.Run(start=0, here=sums)
     lloyd.run(run)
     values = [record["objective"] for record in told]
     assert np.all(np.diff(values) < 0)

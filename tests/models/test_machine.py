@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from costed import costed
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
@@ -314,8 +315,8 @@ def test_the_way_is_chosen_by_kernel_and_memory(monkeypatch):
     assert "computed anew" in anew.certificate_.plan
     assert np.allclose(anew.decision_function(NEW), wanted, rtol=0, atol=1e-4)
     assert anew.certificate_.kernel_entries == anew.certificate_.products * N**2
-    monkeypatch.setattr(machine_fit, "PASS_SECONDS", 0)
-    few = KernelMachineClassifier(kernel=KERNEL, n_centers=20).fit(X, TWO)
+    few = KernelMachineClassifier(kernel=KERNEL, n_centers=20)
+    costed(few, machine_pass_seconds=0).fit(X, TWO)
     assert few.certificate_.solver == "nystrom"
     assert "does not fit" in few.certificate_.plan
     assert len(few.support_) == len(few.dual_coef_) == 20

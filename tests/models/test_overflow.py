@@ -210,7 +210,7 @@ def test_ridge_is_solved_in_units_of_y(solver, power):
 
 
 def test_ordinary_targets_are_left_alone():
-    problem = RidgeProblem(X, np.ones(3))
+    problem = RidgeProblem(targets=X, alpha=np.ones(3))
     same, factors = problem.scaled()
     assert same is problem
     assert (factors == 1).all()

@@ -6,6 +6,7 @@ import numpy as np
 import oracles
 import pytest
 import samples
+from costed import costed
 from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
@@ -169,15 +170,16 @@ def test_it_has_the_units_of_y(solver):
 
 @pytest.mark.parametrize("intercept", [False, True], ids=["through zero", "offset"])
 def test_many_points_are_asked_for_in_parts_and_by_conjugate_gradients(intercept, monkeypatch):
-    def model():
-        return fitted("cholesky", "laplacian", ALPHAS, intercept, WEIGHTS["weights"])
+    def model(**costs):
+        return costed(
+            fitted("cholesky", "laplacian", ALPHAS, intercept, WEIGHTS["weights"]), **costs
+        )
 
     wanted = deviation(model())
     monkeypatch.setattr(posterior, "AT_ONCE", 4)
     assert np.allclose(deviation(model()), wanted, rtol=1e-12)
     monkeypatch.setattr(posterior, "AT_ONCE", N)
-    monkeypatch.setattr(posterior, "CHOLESKY_ROWS", N - 1)
-    assert np.allclose(deviation(model()), wanted, rtol=1e-6)
+    assert np.allclose(deviation(model(exact_rows=N - 1)), wanted, rtol=1e-6)
 
 
 @pytest.mark.parametrize("solver", ["primal", "nystrom", "cg"])
@@ -187,7 +189,7 @@ def test_of_many_points_some_are_left_out(solver, monkeypatch):
     model = KernelRidge(1.0, kernel=kernel, solver=solver, n_centers=60)
     wanted = deviation(model.fit(points, targets), points[:50])
     monkeypatch.setattr(posterior, "AT_ONCE", 300)
-    monkeypatch.setattr(posterior, "CHOLESKY_ROWS", 599)
+    costed(model, exact_rows=599)
     monkeypatch.setattr(posterior._some, "__defaults__", (300,))
     found = deviation(model.fit(points, targets), points[:50])
     assert np.allclose(found, wanted, rtol=0.1)

@@ -270,7 +270,13 @@ def test_what_has_no_optimum_says_so(n, blocks):
         problem = classification(y, np.full(n, np.inf), offset)
         if offset:
             assert solved(K, problem, 1e-6).status == "unbounded"
-    zero = BoxProblem(-y, -np.full(n, np.inf), np.full(n, np.inf), np.zeros(n), offset=False)
+    zero = BoxProblem(
+        linear=-y,
+        lower=-np.full(n, np.inf),
+        upper=np.full(n, np.inf),
+        start=np.zeros(n),
+        offset=False,
+    )
     assert solved(0 * K, zero, 1e-6).status == "unbounded"
 
 

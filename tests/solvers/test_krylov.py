@@ -158,7 +158,7 @@ def test_every_kind_of_gram(kernel, store, dtype):
     X = (np.random.default_rng(2).normal(size=(700, 4)) + 1).astype(dtype)
     K = prepare(kernel, X).gram(store=store)
     wanted = eigh(centred(K.dense().astype(float)))[0][::-1][:4]
-    found = Krylov(1e-6, 100, 0, 140).solve(K, np.ones(700), 4, Monitor())
+    found = Krylov(tol=1e-6, max_iter=100, seed=0, room=140).solve(K, np.ones(700), 4, Monitor())
     assert found.status == "converged"
     assert found.residual <= 1e-6
     assert np.allclose(found.values, wanted, rtol=0, atol=2e-6 * wanted[0])
@@ -277,7 +277,7 @@ def test_stopped_at_once_there_is_nothing(way):
 def test_an_accuracy_beyond_rounding_is_not_claimed():
     X = np.random.default_rng(5).normal(size=(400, 3)).astype(np.float32)
     K = prepare(Gaussian(0.1), X).gram(store=True)
-    found = Krylov(1e-12, 100, 0, 140).solve(K, np.ones(400), 4, Monitor())
+    found = Krylov(tol=1e-12, max_iter=100, seed=0, room=140).solve(K, np.ones(400), 4, Monitor())
     assert found.status == "stagnated"
     assert 1e-12 < found.residual < 1e-6
 

@@ -55,15 +55,17 @@ def relative_residual(K, problem, found):
 
 def test_outputs_of_one_alpha_are_one_group():
     alphas = np.array([2.0, 0.5, 2.0])
-    plain = RidgeProblem(Y, alphas).groups()
+    plain = RidgeProblem(targets=Y, alpha=alphas).groups()
     assert [(alpha, own.tolist()) for alpha, own in plain] == [(0.5, [1]), (2.0, [0, 2])]
-    offset = RidgeProblem(Y, alphas, None, True).groups()  # the last right side is that of ones
+    offset = RidgeProblem(
+        targets=Y, alpha=alphas, weight=None, intercept=True
+    ).groups()  # the last right side is that of ones
     assert [(alpha, own.tolist()) for alpha, own in offset] == [(0.5, [1, 3]), (2.0, [0, 2, 3])]
 
 
 def test_the_bound_counts_the_error_of_the_intercept():
     # f = 0 and b = 0, far from the points: all that is wrong is the intercept.
-    problem = RidgeProblem(Y + 3.0, np.full(3, 500.0), WEIGHT, True)
+    problem = RidgeProblem(targets=Y + 3.0, alpha=np.full(3, 500.0), weight=WEIGHT, intercept=True)
     _, b = oracles.ridge(K, Y + 3.0, 500.0, WEIGHT, True)
     ones = np.linalg.inv(K + np.diag(500.0 / WEIGHT)).sum()
     nothing = np.zeros((N, 3))
@@ -79,8 +81,8 @@ def test_the_bound_counts_the_error_of_the_intercept():
 @INTERCEPTS
 def test_a_single_precision_factor_is_refined_to_double(intercept, weight, monkeypatch):
     kinds = noted_factors(monkeypatch)
-    problem = RidgeProblem(Y, ALPHAS, weight, intercept)
-    found = Cholesky(1e-10).solve(gram(KERNEL, X), problem, Monitor())
+    problem = RidgeProblem(targets=Y, alpha=ALPHAS, weight=weight, intercept=intercept)
+    found = Cholesky(1e-10, single_from=20).solve(gram(KERNEL, X), problem, Monitor())
     a, b = oracles.ridge(K, Y, ALPHAS, weight, intercept)
     assert kinds == [np.float32] * 2  # one for each alpha
     assert np.abs(found.coefficients - a).max() <= 1e-10 * np.abs(a).max()
@@ -90,8 +92,8 @@ def test_a_single_precision_factor_is_refined_to_double(intercept, weight, monke
 
 def test_where_single_precision_has_no_factor_a_double_one_is_made(monkeypatch):
     kinds = noted_factors(monkeypatch)
-    problem = RidgeProblem(Y, np.full(3, 1e-7))
-    found = Cholesky(1e-6).solve(gram(Gaussian(0.01), X), problem, Monitor())
+    problem = RidgeProblem(targets=Y, alpha=np.full(3, 1e-7))
+    found = Cholesky(1e-6, single_from=20).solve(gram(Gaussian(0.01), X), problem, Monitor())
     assert kinds == [np.float32, np.float64]
     assert found.status == "exact"
     wide = oracles.gram(lambda x, y: oracles.gaussian(x, y, 0.01, 0.01, 0.01), X)
@@ -101,35 +103,34 @@ def test_where_single_precision_has_no_factor_a_double_one_is_made(monkeypatch):
 def test_where_refinement_is_too_slow_a_double_factor_is_made(monkeypatch):
     kinds = noted_factors(monkeypatch)
     monkeypatch.setattr(ridge, "REFINEMENTS", 1)
-    problem = RidgeProblem(Y, ALPHAS)
-    found = Cholesky(1e-10).solve(gram(KERNEL, X), problem, Monitor())
+    problem = RidgeProblem(targets=Y, alpha=ALPHAS)
+    found = Cholesky(1e-10, single_from=20).solve(gram(KERNEL, X), problem, Monitor())
     assert kinds == [np.float32, np.float64] * 2
     assert found.status == "exact"
     assert relative_residual(K, problem, found) <= 1e-10
 
 
 def noted_factors(monkeypatch):
-    """Small tiles, single precision from 20 points on; returns the list of what is factored."""
+    """Take small tiles; return the list of the precisions that are factored in."""
     kinds = []
 
     class Noted(TileCholesky):
-        def __init__(self, bands, dtype, monitor):
+        def __init__(self, bands, dtype, monitor, shift):
             kinds.append(np.dtype(dtype))
-            super().__init__(bands, dtype, monitor)
+            super().__init__(bands, dtype, monitor, shift)
 
     monkeypatch.setattr(ridge, "TileCholesky", Noted)
-    monkeypatch.setattr(ridge, "SINGLE_FROM", 20)
     monkeypatch.setattr(ridge, "TILE", 16)
     return kinds
 
 
 def test_a_goal_that_rounding_forbids_is_not_claimed():
-    found = Cholesky(1e-18).solve(gram(KERNEL, X), RidgeProblem(Y, ALPHAS), Monitor())
+    found = Cholesky(1e-18).solve(gram(KERNEL, X), RidgeProblem(targets=Y, alpha=ALPHAS), Monitor())
     assert found.status == "stagnated"
-    assert "Rounding limits the accuracy" in found.advice
+    assert "Rounding limits the accuracy" in found.status.advice("ridge")
     assert 0 < found.residual < 1e-14
-    found = ConjugateGradients(1e-18, 200, 10, 0).solve(
-        gram(KERNEL, X), RidgeProblem(Y, ALPHAS), Monitor()
+    found = ConjugateGradients(tol=1e-18, max_iter=200, rank=10, random_state=0).solve(
+        gram(KERNEL, X), RidgeProblem(targets=Y, alpha=ALPHAS), Monitor()
     )
     assert found.status == "stagnated"
     assert found.residual < 1e-14
@@ -141,7 +142,7 @@ def test_a_goal_that_rounding_forbids_is_not_claimed():
 @WEIGHTS
 @INTERCEPTS
 def test_leaving_one_out_is_fitting_without_it(intercept, weight):
-    problem = RidgeProblem(Y, ALPHAS, weight, intercept)
+    problem = RidgeProblem(targets=Y, alpha=ALPHAS, weight=weight, intercept=intercept)
     found = Cholesky(1e-10, leave_one_out=True).solve(gram(KERNEL, X), problem, Monitor())
     wanted = Y - oracles.left_out(K, Y, ALPHAS, weight, intercept)
     assert np.allclose(found.keep["leave_one_out"], wanted, rtol=0, atol=1e-9)
@@ -151,7 +152,7 @@ def test_leaving_one_out_is_fitting_without_it(intercept, weight):
 @INTERCEPTS
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 def test_leaving_one_out_in_a_space_of_features(intercept, weight, sparse):
-    problem = RidgeProblem(Y, ALPHAS, weight, intercept)
+    problem = RidgeProblem(targets=Y, alpha=ALPHAS, weight=weight, intercept=intercept)
     quadratic = oracles.gram(lambda x, y: oracles.polynomial(x, y, 2, 1.0, 1.0), X)
     Z = Polynomial(2, 1.0, 1.0).features(X)
     Z = scipy.sparse.csr_array(Z) if sparse else Z
@@ -165,7 +166,7 @@ def test_leaving_one_out_in_a_space_of_features(intercept, weight, sparse):
 @WEIGHTS
 @INTERCEPTS
 def test_leaving_one_out_of_few_centres(intercept, weight):
-    problem = RidgeProblem(Y, ALPHAS, weight, intercept)
+    problem = RidgeProblem(targets=Y, alpha=ALPHAS, weight=weight, intercept=intercept)
     cross, own = K[:, :9], K[:9, :9]
     solver = Nystrom(1e-10, 100, leave_one_out=True)
     lower = np.linalg.cholesky(own)
@@ -198,8 +199,10 @@ KEPT = {
 @INTERCEPTS
 def test_the_residual_is_small_however_the_matrix_is_kept(options, exact, weighted, intercept):
     weight = np.linspace(0.3, 2.5, 700) if weighted else None
-    problem = RidgeProblem(MANY_Y, np.array([0.1, 2.0]), weight, intercept)
-    solver = ConjugateGradients(1e-8, 300, 60, 0)
+    problem = RidgeProblem(
+        targets=MANY_Y, alpha=np.array([0.1, 2.0]), weight=weight, intercept=intercept
+    )
+    solver = ConjugateGradients(tol=1e-8, max_iter=300, rank=60, random_state=0)
     kept = gram(Gaussian(0.5), MANY, **options)
     reference = None if exact is None else gram(Gaussian(0.5), MANY, **exact)
     found = solver.solve(kept, problem, Monitor(), reference)
@@ -212,11 +215,18 @@ def test_the_residual_is_small_however_the_matrix_is_kept(options, exact, weight
         assert np.allclose(found.coefficients.sum(axis=0), 0.0, atol=1e-9)
 
 
-@pytest.mark.parametrize("solver", [Cholesky(1e-6), ConjugateGradients(1e-6, 300, 60, 0)])
+@pytest.mark.parametrize(
+    "solver", [Cholesky(1e-6), ConjugateGradients(tol=1e-6, max_iter=300, rank=60, random_state=0)]
+)
 def test_a_single_precision_matrix_has_a_double_precision_residual(solver):
     # Native products of single-precision tiles sum in single precision, which is not enough.
     rows = MANY.astype(np.float32)
-    problem = RidgeProblem(MANY_Y, np.array([0.01, 0.1]), np.linspace(0.3, 2.5, 700), True)
+    problem = RidgeProblem(
+        targets=MANY_Y,
+        alpha=np.array([0.01, 0.1]),
+        weight=np.linspace(0.3, 2.5, 700),
+        intercept=True,
+    )
     found = solver.solve(gram(Gaussian(0.5), rows, store="half"), problem, Monitor())
     assert found.status in ("exact", "converged")
     single = gram(Gaussian(0.5), rows, store=False).dense().astype(np.float64)
@@ -225,27 +235,29 @@ def test_a_single_precision_matrix_has_a_double_precision_residual(solver):
 
 def test_refinement_counts_iterations_on():
     told = []
-    problem = RidgeProblem(MANY_Y, np.array([0.1, 2.0]))
+    problem = RidgeProblem(targets=MANY_Y, alpha=np.array([0.1, 2.0]))
     kept = gram(Gaussian(0.5), MANY, store="16 bit", dtype=np.float32)
     exact = gram(Gaussian(0.5), MANY, store=False)
-    solver = ConjugateGradients(1e-8, 300, 60, 0)
+    solver = ConjugateGradients(tol=1e-8, max_iter=300, rank=60, random_state=0)
     found = solver.solve(kept, problem, Monitor(callback=told.append), exact)
     assert [record["iteration"] for record in told] == list(range(1, found.iterations + 1))
     residuals = [record["residual"] for record in told]  # of the problem, not of what is left of it
     assert residuals[-1] <= 1e-8
     assert all(after < 30 * before for before, after in itertools.pairwise(residuals))
     assert told[-1]["fraction"] == 1.0
-    few = ConjugateGradients(1e-8, found.iterations // 2, 60, 0)
+    few = ConjugateGradients(tol=1e-8, max_iter=found.iterations // 2, rank=60, random_state=0)
     stopped = few.solve(kept, problem, Monitor(), exact)
     assert stopped.status == "iteration limit"
     assert stopped.iterations == found.iterations // 2
 
 
 def test_a_preconditioner_saves_iterations():
-    problem = RidgeProblem(MANY_Y, np.array([0.01, 0.01]))
+    problem = RidgeProblem(targets=MANY_Y, alpha=np.array([0.01, 0.01]))
     made = gram(Gaussian(0.5), MANY)
     counts = [
-        ConjugateGradients(1e-6, 1000, rank, 0).solve(made, problem, Monitor()).iterations
+        ConjugateGradients(tol=1e-6, max_iter=1000, rank=rank, random_state=0)
+        .solve(made, problem, Monitor())
+        .iterations
         for rank in (1, 60, 300)
     ]
     assert counts[0] > 2 * counts[1] > 4 * counts[2]
@@ -260,7 +272,7 @@ def test_a_preconditioner_saves_iterations():
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_few_centres_are_their_own_dense_system(intercept, weight, direct, dtype, monkeypatch):
     monkeypatch.setattr(nystrom, "DIRECT", 100 if direct else 5)
-    problem = RidgeProblem(Y, ALPHAS, weight, intercept)
+    problem = RidgeProblem(targets=Y, alpha=ALPHAS, weight=weight, intercept=intercept)
     rows = X.astype(dtype)
     own, cross = oracles.gram(laplacian, rows[:12]), oracles.gram(laplacian, rows, rows[:12])
     single = dtype == np.float32
@@ -282,7 +294,7 @@ def test_few_centres_do_not_claim_what_single_precision_forbids(monkeypatch):
     monkeypatch.setattr(nystrom, "DIRECT", 5)
     rows = X.astype(np.float32)
     own = oracles.gram(laplacian, rows[:12])
-    problem = RidgeProblem(Y, ALPHAS, WEIGHT, True)
+    problem = RidgeProblem(targets=Y, alpha=ALPHAS, weight=WEIGHT, intercept=True)
     found = Nystrom(1e-10, 50).solve(
         gram(KERNEL, rows, rows[:12]), np.linalg.cholesky(own), problem, Monitor()
     )
@@ -295,7 +307,12 @@ def test_few_centres_do_not_claim_what_single_precision_forbids(monkeypatch):
 @pytest.mark.parametrize("steps", [1, 3])
 def test_what_few_centres_certify_holds_before_the_end(alpha, intercept, steps, monkeypatch):
     monkeypatch.setattr(nystrom, "DIRECT", 5)
-    problem = RidgeProblem(Y + 5.0, np.array([alpha, 3 * alpha, alpha]), WEIGHT, intercept)
+    problem = RidgeProblem(
+        targets=Y + 5.0,
+        alpha=np.array([alpha, 3 * alpha, alpha]),
+        weight=WEIGHT,
+        intercept=intercept,
+    )
     cross, own = K[:, :12], K[:12, :12]
     lower = np.linalg.cholesky(own)
     found = Nystrom(1e-12, steps).solve(gram(KERNEL, X, X[:12]), lower, problem, Monitor())
@@ -328,7 +345,7 @@ def test_an_intercept_may_double_the_error(monkeypatch):
     points = np.random.default_rng(0).normal(size=(N, 2)) * [0.01, 1.0] + [10.0, 0.0]
     target = 50 * (points[:, :1] - 10.0)
     cross, own = points @ points[:2].T, points[:2] @ points[:2].T
-    problem = RidgeProblem(target, np.array([10.0]), None, True)
+    problem = RidgeProblem(targets=target, alpha=np.array([10.0]), weight=None, intercept=True)
     made = gram(Linear(), points, points[:2])
     found = Nystrom(1e-14, 1).solve(made, np.linalg.cholesky(own), problem, Monitor())
     t, b = oracles.centred_ridge(cross, own, target, 10.0, intercept=True)

@@ -26,7 +26,7 @@ STREAM = 20050708  # tells the numbers drawn here from others of the same seed
 ROUNDING = 1e-12  # of the largest criterion there could be
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PermutationTest:
     """A statistic, and how it compares with what permutations make of it; prints in words.
 

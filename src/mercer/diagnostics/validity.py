@@ -20,7 +20,7 @@ EXACT = 2000  # points up to which all eigenvalues are computed
 SAMPLE = 500  # points on which the symmetry of a kernel on more points than that is checked
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class KernelCertificate:
     """What the eigenvalues of a Gram matrix say; prints as a verdict in words.
 
@@ -218,12 +218,20 @@ def _certify(
         alpha=alpha,
         condition=condition,
         method="exact" if exact else "Lanczos",
-        verdict=_verdict(what, symmetric, asymmetry, low, tolerance, rank, n),
+        verdict=_verdict(
+            what=what,
+            symmetric=symmetric,
+            asymmetry=asymmetry,
+            low=low,
+            tolerance=tolerance,
+            rank=rank,
+            n=n,
+        ),
         witness=None if psd else found.witness,
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Spectrum:
     """Extreme eigenvalues, the lowest vector, and nodes with weights: sum w f(node) ~ tr f(K).
 
@@ -241,7 +249,14 @@ class _Spectrum:
 def _eigen(K: Array) -> _Spectrum:
     values, vectors = eigh((K + K.T) / 2)
     ones = np.ones(len(values))
-    return _Spectrum(float(values[0]), float(values[-1]), vectors[:, 0], values, ones, values)
+    return _Spectrum(
+        low=float(values[0]),
+        high=float(values[-1]),
+        witness=vectors[:, 0],
+        nodes=values,
+        weights=ones,
+        ritz=values,
+    )
 
 
 def _verdict(
@@ -289,7 +304,14 @@ def _lanczos(K: Array | Gram) -> _Spectrum:
         nodes.append(values)
         weights.append(vectors[0] ** 2 * n / PROBES)
     high = max(float(values[-1]) for values in nodes)
-    return _Spectrum(low, high, witness, np.concatenate(nodes), np.concatenate(weights), nodes[0])
+    return _Spectrum(
+        low=low,
+        high=high,
+        witness=witness,
+        nodes=np.concatenate(nodes),
+        weights=np.concatenate(weights),
+        ritz=nodes[0],
+    )
 
 
 PROBES = 8  # random vectors of the quadrature
@@ -318,7 +340,7 @@ def _lanczos_run(multiply: Any, start: Array, steps: int) -> tuple[Array, Array,
     return values, vectors, basis[:size]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Repair:
     """A positive semi-definite matrix near the given one; `np.asarray(repair(K))` is the matrix.
 
@@ -408,7 +430,14 @@ def repair(K: MatrixLike, method: str = "clip") -> Repair:
         fixed = _nearest(symmetric)
     change = float(np.linalg.norm(fixed - given))
     size = float(np.linalg.norm(given))
-    return Repair(fixed, how, change, change / size if size else 0.0, low, int((values < 0).sum()))
+    return Repair(
+        matrix=fixed,
+        method=how,
+        change=change,
+        relative_change=change / size if size else 0.0,
+        min_eigenvalue=low,
+        n_negative=int((values < 0).sum()),
+    )
 
 
 def _compose(values: Array, vectors: Array) -> Array:

@@ -11,8 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..checks import Array, MemoryLimitError, bytes_text
 from ..grams import Gram, limit_in_bytes
+from ..models.atomic import atomic
 from ..models.base import Certificate, KernelEstimator
 from ..models.records import recorded
+from ..status import Status
 from ..typing import KernelLike, MemoryLimit, PointsLike
 
 
@@ -59,6 +61,8 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
            [2., 4.]])
     """
 
+    column_means_: Array
+
     def __init__(
         self, kernel: KernelLike = None, *, center: bool = False, memory_limit: MemoryLimit = "auto"
     ) -> None:
@@ -66,6 +70,7 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
         self.center = center
         self.memory_limit = memory_limit
 
+    @atomic
     @recorded
     def fit(self, X: PointsLike, y: object = None) -> Self:
         """Keep the points, and the means if phi is to be centred.
@@ -96,7 +101,13 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
             self.column_means_ = np.asarray(K @ np.full(n, 1.0 / n), dtype=np.float64)
         plan = f"{K.plan.kind}: {K.plan.reason}" if self.center else "kept: no entry was needed"
         entries, seconds = n * n if self.center else 0, time.perf_counter() - start
-        self.certificate_ = Certificate("exact", plan, entries, K.plan.bytes, seconds)
+        self.certificate_ = Certificate(
+            status=Status.EXACT,
+            plan=plan,
+            kernel_entries=entries,
+            bytes=K.plan.bytes,
+            seconds=seconds,
+        )
         self._keep(np.arange(n))
         return self
 
@@ -120,7 +131,8 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
         """
         return self._rows(self._cross_gram(X))
 
-    def fit_transform(self, X: PointsLike, y: object = None, **parameters: Any) -> Array:
+    @atomic
+    def fit_transform(self, X: PointsLike, y: object = None) -> Array:
         """Keep the points, and compute K of the training points.
 
         Parameters
@@ -142,7 +154,7 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
         MemoryLimitError
             If the matrix does not fit `memory_limit`.
         """
-        self.fit(X, y, **parameters)
+        self.fit(X, y)
         return self._rows(self._prepared.gram(memory_limit=self.memory_limit, store=False))
 
     def _rows(self, K: Gram) -> Array:

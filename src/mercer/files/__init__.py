@@ -8,7 +8,6 @@ estimators, kernels and types.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
@@ -17,6 +16,7 @@ import sklearn
 from sklearn.exceptions import InconsistentVersionWarning
 
 from ..checks import FileError, InputTypeError, sentence, show
+from ..monitor import warn
 from ..typing import Estimator
 from . import container, points, streams, structures  # noqa: F401  (they add words to the table)
 from .context import Packing, Unpacking, reference
@@ -155,13 +155,12 @@ def _unpack_transformers(manifest: dict[str, Any], unpacking: Unpacking) -> None
         unpacking.transformers[reference(index)] = unpack_value(one, unpacking)
     written, current = manifest.get("scikit-learn", sklearn.__version__), sklearn.__version__
     if written != current:
-        warnings.warn(
+        warn(
             InconsistentVersionWarning(
                 estimator_name="a preprocessor",
                 current_sklearn_version=current,
                 original_sklearn_version=str(written),
-            ),
-            stacklevel=3,
+            )
         )
 
 

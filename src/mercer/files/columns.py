@@ -55,7 +55,7 @@ _COLLECTIONS: dict[str, Callable[[Iterable[Any]], Any]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Structure:
     """A kind of item with its way in and its way out.
 
@@ -79,7 +79,7 @@ def register_kind(
     unpack: Callable[[Column, Unpacking], list[Any]],
 ) -> None:
     """Let columns hold items of one more type."""
-    _structures[type_of_item] = Structure(word, traits, pack, unpack)
+    _structures[type_of_item] = Structure(word=word, traits=traits, pack=pack, unpack=unpack)
 
 
 def _structure(word: str) -> Structure | None:

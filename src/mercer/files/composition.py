@@ -307,4 +307,4 @@ _PARAMETERS: dict[str, Rule] = {
     "verbose_feature_names_out": truth(),
 }
 _STATE: dict[str, Rule] = COMMON | {"sparse_output_": truth()}
-_SCHEMA = Schema(_STATE)
+_SCHEMA = Schema(attributes=_STATE)

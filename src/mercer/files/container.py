@@ -51,7 +51,7 @@ DTYPES: dict[str, np.dtype[Any]] = {
 _NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Entry:
     """Where a tensor is, and what its bytes mean."""
 
@@ -226,7 +226,7 @@ def _entry(fields: Any, digest: Any) -> Entry | None:
         return None
     if offsets[1] - offsets[0] != math.prod(shape) * dtype.itemsize:
         return None
-    return Entry(dtype, tuple(shape), offsets[0], offsets[1], digest)
+    return Entry(dtype=dtype, shape=tuple(shape), start=offsets[0], stop=offsets[1], sha256=digest)
 
 
 def is_shape(sizes: Any) -> bool:

@@ -16,6 +16,7 @@ from ..inputs import Frame, GramRows, Matrix
 from ..kernels import Kernel
 from ..postfit.posterior import Posterior
 from ..solvers import TileCholesky
+from ..status import Status
 from .records import LOSSES
 from .rules import (
     Context,
@@ -121,8 +122,8 @@ def _record(kind: type) -> Callable[[Any, Context], bool]:
 
 
 def _of_hint(hint: Any) -> Rule:
-    if hint is str:
-        return instance(str)
+    if hint is str or hint is Status:
+        return instance(hint)
     if hint is int:
         return count(-(2**63))
     if typing.get_origin(hint) is tuple:
@@ -244,7 +245,7 @@ def _factors(value: Any, context: Context) -> bool:
 
 _IN_FEATURES = _way("primal", "nystrom")
 POSTERIOR = Schema(
-    {
+    attributes={
         "way": word("primal", "nystrom", "cholesky", "cg"),
         "intercept": truth(),
         "alphas": numbers("alphas", least=0),

@@ -100,7 +100,9 @@ def _line(
     parameters: Mapping[str, Rule],
     width: Callable[[Any], int] | None = None,
 ) -> Preprocessor:
-    schema = Schema(COMMON | dict(attributes), (), {}, parameters)
+    schema = Schema(
+        attributes=COMMON | dict(attributes), agree=(), derived={}, parameters=parameters
+    )
     return Preprocessor(kind, schema, width or (lambda model: int(model.n_features_in_)))
 
 

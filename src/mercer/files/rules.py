@@ -55,7 +55,7 @@ class Rule:
     needed: Callable[[Context], bool] | bool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Schema:
     """What a class must have.
 

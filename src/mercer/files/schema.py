@@ -59,7 +59,12 @@ def _schema(
     agree: tuple[tuple[str, str], ...] = (),
 ) -> Schema:
     read = {"kernel": KERNEL_PARAMETER, "memory_limit": optional(scalar())} | dict(parameters or {})
-    return Schema(common(certificate) | dict(attributes), agree, DERIVED, read)
+    return Schema(
+        attributes=common(certificate) | dict(attributes),
+        agree=agree,
+        derived=DERIVED,
+        parameters=read,
+    )
 
 
 # --- the table ----------------------------------------------------------------------------------

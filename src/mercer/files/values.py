@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse
 
 from ..checks import show
+from ..status import Status
 from .arrays import pack_array, pack_csr, unpack_array, unpack_csr
 from .columns import is_item, pack_column, unpack_column
 from .container import DTYPES, is_shape
@@ -27,7 +28,7 @@ _SHORT = 256  # longer lists of items are columns
 _EXACT = 2**53  # beyond it, not every reader of JSON has whole numbers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Codec:
     """One word of the table: which values it is for, and both directions."""
 
@@ -47,15 +48,15 @@ def register(
     unpack: Callable[[Fields, Unpacking], Any],
 ) -> None:
     """Add a word to the table; words are tried in the order in which they came."""
-    _table[word] = Codec(word, fits, pack, unpack)
+    _table[word] = Codec(word=word, fits=fits, pack=pack, unpack=unpack)
 
 
 def pack_value(value: Any, packing: Packing, where: str) -> Any:
     """Return a value as JSON data, its arrays put aside as tensors."""
     if value is None or type(value) is bool:
         return value
-    if type(value) is str:
-        return packing.text(value, where)
+    if type(value) is str or type(value) is Status:
+        return packing.text(str(value), where)
     if type(value) is int and abs(value) <= _EXACT:
         return value
     if type(value) is float and math.isfinite(value):

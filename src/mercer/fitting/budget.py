@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,14 @@ from ..monitor import Monitor
 from ..solvers import NotPositiveDefinite
 from ..solvers.ridge.nystrom import DIRECT, independent
 from .centres import moved_to_means
+from .costs import Costs
 
 RANK_WORK = 6.7  # products with K that the preconditioner may cost
 RANK_MOST = 5000
 CANDIDATES = 20  # points for each centre among which the centres are chosen
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """How to solve, as the estimators' parameters say."""
 
@@ -35,6 +36,7 @@ class Settings:
     memory_limit: Any
     time_limit: float | None
     seed: int
+    costs: Costs = field(default_factory=Costs)
 
 
 def settings_of(model: Any, solvers: tuple[str, ...], iterations: int) -> Settings:
@@ -42,14 +44,14 @@ def settings_of(model: Any, solvers: tuple[str, ...], iterations: int) -> Settin
     who = type(model).__name__
     most, centers, limit = model.max_iter, model.n_centers, model.time_limit
     return Settings(
-        who,
-        checks.one_of(who, "solver", model.solver, solvers),
-        checks.number(who, "tol", model.tol, above=0),
-        iterations if most is None else checks.whole(who, "max_iter", most, least=1),
-        None if centers is None else checks.whole(who, "n_centers", centers, least=1),
-        model.memory_limit,
-        None if limit is None else checks.number(who, "time_limit", limit, above=0),
-        model._seed(),
+        who=who,
+        solver=checks.one_of(who, "solver", model.solver, solvers),
+        tol=checks.number(who, "tol", model.tol, above=0),
+        max_iter=iterations if most is None else checks.whole(who, "max_iter", most, least=1),
+        n_centers=None if centers is None else checks.whole(who, "n_centers", centers, least=1),
+        memory_limit=model.memory_limit,
+        time_limit=None if limit is None else checks.number(who, "time_limit", limit, above=0),
+        seed=model._seed(),
     )
 
 

@@ -85,7 +85,7 @@ class HeldOutClasses(ClassifierMixin, HeldOut):  # type: ignore[misc]
         return np.asarray(self.chances(self.values[X]))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Candidate:
     """One pair of a kernel and an alpha with its scores, one for each fold.
 
@@ -114,7 +114,7 @@ class Unseen:
 Known = Callable[[Array, Callable[[], Unseen]], HeldOut]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Given:
     """What a search is about.
 
@@ -141,7 +141,7 @@ class Given:
         return [weight for weight, _ in found.values()], [folds for _, folds in found.values()]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Search:
     """Scores every alpha of a path, as a scorer of scikit-learn does: fold by fold, without weights
     unless it asks for them.
@@ -176,7 +176,12 @@ class Search:
                 if number == len(self.turns) - 1:
                     error = squares[place].sum() / sizes.sum()
                     error = error if np.isfinite(error) else np.inf
-                    yield Candidate(kernel, float(alpha), tuple(scores[place].tolist()), error)
+                    yield Candidate(
+                        kernel=kernel,
+                        alpha=float(alpha),
+                        scores=tuple(scores[place].tolist()),
+                        error=error,
+                    )
 
     def _held(self, path: RidgePath, fold: int) -> tuple[Part | None, Array]:
         """Return the points that the model must not see, None for one at a time; and the test."""

@@ -21,7 +21,7 @@ WHOLE = 10_000  # points up to which products with all of K beat those with half
 SINGLE_FROM = 1e-6  # residuals that a kernel in single precision is good for
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """What to find and how, as the estimator's parameters say; count: None is all components."""
 
@@ -56,7 +56,9 @@ class PcaFit:
         settings = self.settings
         if self.way == "dense":
             return DenseEigen().solve(self.K, roots, self.count, settings.monitor)
-        solver = Krylov(settings.tol, settings.max_iter, settings.seed, self.room)
+        solver = Krylov(
+            tol=settings.tol, max_iter=settings.max_iter, seed=settings.seed, room=self.room
+        )
         return solver.solve(self.K, roots, self.count, settings.monitor)
 
     @property

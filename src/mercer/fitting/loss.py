@@ -28,18 +28,18 @@ from ..solvers.box.problem import BoxProblem
 from ..solvers.loss.elements import FeatureElements, KernelElements
 from ..solvers.loss.newton import LossProblem, LossSolution
 from ..solvers.ridge.features import Bands
+from ..status import first_bad
 from .budget import Settings, Spaces
 from .machines import MachineShop, Read, Task
 from .rows import SharedRows
 
 SOLVERS = ("auto", "newton", "primal", "nystrom", "dual")
 WIDTH_MOST = 5000  # features of an exact map that are worth their moments
-PASS_SECONDS = 2  # of one product with K computed anew; a fit takes a hundred or more
 CENTRES_MOST = 10_000
 RANK = 300  # of the preconditioner, and twice the root of the number of points
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Found:
     """What came out.
 
@@ -88,8 +88,23 @@ class MachineFit(Spaces):
             raise KernelError(sentence(self.settings.who, must, got, advice)) from None
         except Stopped as stop:  # before anything was found: f = 0, for which one point will do
             nothing, nan = np.zeros((1, self.outputs)), float("nan")
-            solution = LossSolution(nothing, nothing[0], stop.reason, nan, nan, 0, 0)
-            return Found("newton", "stopped at once", solution, np.arange(1), 0, 0)
+            solution = LossSolution(
+                t=nothing,
+                intercept=nothing[0],
+                status=stop.reason,
+                primal=nan,
+                gap=nan,
+                steps=0,
+                products=0,
+            )
+            return Found(
+                way="newton",
+                plan="stopped at once",
+                solution=solution,
+                centres=np.arange(1),
+                bytes=0,
+                entries=0,
+            )
         return found
 
     def _by_itself(self) -> Found:
@@ -117,7 +132,14 @@ class MachineFit(Spaces):
         passes = 1 if K.plan.kind != "on the fly" else solved.products
         plan = f"Newton's method, K {K.plan.kind}: {reason or why}"
         size = K.plan.bytes + reserve
-        return Found("newton", plan, solved, np.arange(self.n), size, passes * self.n**2)
+        return Found(
+            way="newton",
+            plan=plan,
+            solution=solved,
+            centres=np.arange(self.n),
+            bytes=size,
+            entries=passes * self.n**2,
+        )
 
     def _gram(self, limit: int, asked: bool) -> tuple[Gram | None, str]:
         """Return K as it fits, and why so; None where few centres do better."""
@@ -137,7 +159,8 @@ class MachineFit(Spaces):
             if K.plan.kind != "on the fly":
                 return K, K.plan.reason
         why = f"K does not fit {bytes_text(self.limit)}"
-        if limit <= 0 or (not asked and self._pass_seconds() > PASS_SECONDS):
+        too_slow = self._pass_seconds() > self.settings.costs.machine_pass_seconds
+        if limit <= 0 or (too_slow and not asked):
             return None, why
         K = self.prepared.gram(memory_limit=limit, monitor=self.monitor, store=False)
         return K, f"{why} and is computed anew in every pass"
@@ -160,7 +183,9 @@ class MachineFit(Spaces):
             self.monitor.poll()
         solved = self._newton(FeatureElements(bands, self.n, None, moments))
         plan = f"Newton's method in feature space: {reason}"
-        return Found("primal", plan, solved, np.arange(0), own, 0)
+        return Found(
+            way="primal", plan=plan, solution=solved, centres=np.arange(0), bytes=own, entries=0
+        )
 
     def _map_bands(self) -> Iterator[tuple[slice, Any]]:
         return self.prepared.map_bands(at_once=4096)
@@ -180,7 +205,15 @@ class MachineFit(Spaces):
         size, entries = cross.plan.bytes + own, passes * self.n * len(kept)
         plan = f"Newton's method with {len(kept)} centres, K(x, z) {cross.plan.kind}: {reason}"
         solved = replace(solved, t=elements.coefficients(solved.t))
-        return Found("nystrom", plan, solved, chosen, size, entries, few)
+        return Found(
+            way="nystrom",
+            plan=plan,
+            solution=solved,
+            centres=chosen,
+            bytes=size,
+            entries=entries,
+            moved=few,
+        )
 
     # --- losses with a kink -----------------------------------------------------------------
 
@@ -196,11 +229,11 @@ class MachineFit(Spaces):
             self.monitor,
             float(bounds.max()),
         )
-        shop = MachineShop(rows, settings.tol, 2**62, self.monitor)
+        shop = MachineShop(rows=rows, tol=settings.tol, max_iter=2**62, monitor=self.monitor)
         machines = []
         for y in problem.targets.T:
             box, read = self._box(y, bounds)
-            machines.append(shop.solve(Task((0,), box, read)))
+            machines.append(shop.solve(Task(groups=(0,), problem=box, read=read)))
         return self._of_machines(machines, rows)
 
     def _box(self, y: Array, bounds: Array) -> tuple[BoxProblem, Read]:
@@ -216,16 +249,23 @@ class MachineFit(Spaces):
         states = [machine.solution.status for machine in machines]
         primal, dual = sum(m.primal for m in machines), sum(m.dual for m in machines)
         solution = LossSolution(
-            np.column_stack([machine.b for machine in machines]),
-            np.array([machine.offset for machine in machines]),
-            next((state for state in states if state != "converged"), "converged"),
-            alpha * primal,
-            alpha * max(primal - dual, 0.0),
-            sum(machine.solution.iterations for machine in machines),
-            0,
+            t=np.column_stack([machine.b for machine in machines]),
+            intercept=np.array([machine.offset for machine in machines]),
+            status=first_bad(states),
+            primal=alpha * primal,
+            gap=alpha * max(primal - dual, 0.0),
+            steps=sum(machine.solution.iterations for machine in machines),
+            products=0,
         )
         plan = f"quadratic problem in a box, {rows.plan}"
-        return Found("dual", plan, solution, np.arange(self.n), rows.bytes, rows.entries)
+        return Found(
+            way="dual",
+            plan=plan,
+            solution=solution,
+            centres=np.arange(self.n),
+            bytes=rows.bytes,
+            entries=rows.entries,
+        )
 
 
 def _square(rows: Any) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from ..checks import Array
 from ..monitor import Monitor, Stopped
 from ..solvers import BoxProblem, BoxSolution, BoxSolver, KernelRows, Machine, leave_one_out
+from ..status import Status
 from .rows import SharedRows
 
 FINEST = 1e-13  # tolerance, against slopes, below which rounding decides
@@ -17,7 +18,7 @@ FINEST = 1e-13  # tolerance, against slopes, below which rounding decides
 Read = Callable[[BoxProblem, BoxSolution], Machine]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Task:
     """One machine to be found: groups of points, its problem and how to read the solution.
 
@@ -38,7 +39,7 @@ class Task:
         return replace(self, problem=problem, g=ratio * (found.g - linear) + linear)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class MachineShop:
     """Finds machines; rows of K that one of them needed are there for the others."""
 
@@ -55,11 +56,15 @@ class MachineShop:
             found = BoxSolver(source, tol, self.max_iter, self.monitor).solve(problem, g)
             machine = task.read(problem, found)
             reached = machine.solution
-            if not task.relative or reached.violation <= self.tol or found.status != "converged":
+            if (
+                not task.relative
+                or reached.violation <= self.tol
+                or found.status != Status.CONVERGED
+            ):
                 return machine
             finest = FINEST * float(np.abs(found.g).max(initial=1.0))
             if tol <= finest:  # nothing but rounding is left of the margin: there is none
-                return replace(machine, solution=replace(reached, status="unbounded"))
+                return replace(machine, solution=replace(reached, status=Status.UNBOUNDED))
             tol = max(tol * min(0.1, self.tol / reached.violation), finest)
             problem, g = replace(problem, start=found.b), found.g
 

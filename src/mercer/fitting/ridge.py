@@ -12,7 +12,8 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from ..checks import Array, InputError, KernelError, MemoryLimitError, bytes_text, sentence
 from ..grams import Gram, Prepared
 from ..inputs import RowBlocks
-from ..linalg.cholesky import TILE
+from ..linalg.cg import TooSlow
+from ..linalg.cholesky import SINGLE_FROM, TILE
 from ..linalg.eigen import extreme_eigenvalues
 from ..monitor import Monitor, Stopped
 from ..solvers import (
@@ -26,17 +27,14 @@ from ..solvers import (
 )
 from ..solvers.ridge.nystrom import DIRECT
 from ..solvers.ridge.problem import unsolved
-from ..solvers.ridge.whole import SINGLE_FROM
 from .budget import Settings, Spaces
 
 SOLVERS = ("auto", "primal", "cholesky", "cg", "nystrom")
-CHOLESKY_ROWS = 12_000
-PASS_SECONDS = 60  # of one product with K computed anew; beyond, few centres do better
 CENTRES_MOST = 10_000
 MAP_MOST = 2 * DIRECT  # features of an exact map that a search diagonalises
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Fitted:
     """What came out.
 
@@ -64,19 +62,32 @@ class RidgeFit(Spaces):
 
     def run(self, leave_one_out: bool = False) -> Fitted:
         """Return the solution; `leave_one_out`: its `keep` holds the errors of points left out."""
-        way, reason = self._choose()
+        way, reason = self._choose(leave_one_out)
+        ways = {
+            "primal": self._by_primal,
+            "cholesky": self._by_cholesky,
+            "cg": self._by_cg,
+            "nystrom": self._by_nystrom,
+        }
         try:
-            fitted: Fitted = getattr(self, f"_by_{way}")(reason, leave_one_out)
+            fitted = ways[way](reason, leave_one_out)
         except NotPositiveDefinite:
             raise self._refusal() from None
         except Stopped as stop:  # before anything was found: f = 0, for which one point will do
             nothing = unsolved(self.problem, stop.reason, 1)
-            fitted = Fitted(way, f"{way}: stopped at once", nothing, np.arange(1), 0, 0)
+            fitted = Fitted(
+                way=way,
+                plan=f"{way}: stopped at once",
+                solution=nothing,
+                centres=np.arange(1),
+                bytes=0,
+                entries=0,
+            )
         return fitted
 
     # --- the choice -------------------------------------------------------------------------
 
-    def _choose(self) -> tuple[str, str]:
+    def _choose(self, leave_one_out: bool) -> tuple[str, str]:
         asked = self.settings.solver
         width = self.prepared.map_width()
         if asked == "primal" and width is None:
@@ -96,13 +107,34 @@ class RidgeFit(Spaces):
             return "primal", f"an exact map with {width} features is smaller than {self.n} points"
         if isinstance(self.prepared.points, RowBlocks):
             return "nystrom", "the points arrive in blocks"
-        if self.n <= CHOLESKY_ROWS and self._cholesky_bytes() <= self.limit and self._in_time():
-            return "cholesky", f"{self.n} points, at most {CHOLESKY_ROWS}"
+        if self._is_late() or self._cholesky_bytes() > self.limit:
+            return "cg", ""
+        return self._cheapest(leave_one_out)
+
+    def _cheapest(self, leave_one_out: bool) -> tuple[str, str]:
+        """Return the way to solve the whole system that costs least, where all of them are open."""
+        costs, factor = self.settings.costs, self._factor_cost()
+        if leave_one_out and self.n <= costs.exact_rows:
+            return "cholesky", f"the errors of {self.n} points left out are exact"
+        if factor <= costs.quick:
+            return "cholesky", f"a factor of {self.n} points is quick"
+        gradients = costs.gradients(*self._system(), self.settings.tol)
+        if factor * (1 + leave_one_out) <= gradients:
+            return "cholesky", f"{self.n} points, where a factor costs less than iterations"
         return "cg", ""
 
-    def _in_time(self) -> bool:
-        limit = self.settings.time_limit
-        return limit is None or self.n**3 / 3 / 2e10 < limit / 3
+    def _is_late(self) -> bool:
+        """Return whether a factor would take most of the time limit."""
+        most = self.settings.time_limit
+        return most is not None and self._factor_cost() > most / 3
+
+    def _factor_cost(self) -> float:
+        return self.settings.costs.factor(self.n) * len(self.problem.groups())
+
+    def _system(self) -> tuple[int, int, int, int]:
+        """Return the points, right sides, bytes per entry and rank of conjugate gradients."""
+        columns = sum(len(columns) for _, columns in self.problem.groups())
+        return self.n, columns, self.itemsize, self._rank(self.outputs)
 
     def _primal_bytes(self, width: int) -> int:
         return width * width * 8 * 3 + 2 * 4096 * width * 8
@@ -122,19 +154,34 @@ class RidgeFit(Spaces):
             found.keep["leave_one_out"] = ridge.leave_one_out(found.keep["errors"])
         width = len(found.coefficients)
         plan = f"primal: {reason}"
-        return Fitted("primal", plan, found, np.arange(0), self._primal_bytes(width), 0)
+        return Fitted(
+            way="primal",
+            plan=plan,
+            solution=found,
+            centres=np.arange(0),
+            bytes=self._primal_bytes(width),
+            entries=0,
+        )
 
     def _map_bands(self) -> Iterator[tuple[slice, Any]]:
         """Yield phi(x) in bands whose products take a fraction of a second."""
         width = max(self.prepared.map_width() or 1, 1)
         return self.prepared.map_bands(at_once=max(64, min(4096, int(4e9 / width**2))))
 
-    def _by_cholesky(self, reason: str, leave_one_out: bool) -> Fitted:
-        K = self._whole(self.limit - self._cholesky_bytes() + self._half_bytes())
+    def _by_cholesky(self, reason: str, leave_one_out: bool, K: Gram | None = None) -> Fitted:
+        if K is None:
+            K = self._whole(self.limit - self._cholesky_bytes() + self._half_bytes())
         solver = Cholesky(self.settings.tol, leave_one_out)
         found = solver.solve(K, self.problem, self.monitor)
         plan = f"Cholesky factor, K {K.plan.kind}: {reason}"
-        return Fitted("cholesky", plan, found, np.arange(self.n), self._cholesky_bytes(), self.n**2)
+        return Fitted(
+            way="cholesky",
+            plan=plan,
+            solution=found,
+            centres=np.arange(self.n),
+            bytes=self._cholesky_bytes(),
+            entries=self.n**2,
+        )
 
     def _by_cg(self, reason: str, leave_one_out: bool) -> Fitted:
         rank = self._rank(self.outputs)
@@ -157,9 +204,18 @@ class RidgeFit(Spaces):
                 )
             why = f"K does not fit {bytes_text(self.limit)} and is computed anew in every pass"
         solver = ConjugateGradients(
-            self.settings.tol, self.settings.max_iter, rank, self.settings.seed
+            tol=self.settings.tol,
+            max_iter=self.settings.max_iter,
+            rank=rank,
+            random_state=self.settings.seed,
+            alternative=self._alternative(K, exact),
         )
-        found = solver.solve(K, self.problem, self.monitor, exact)
+        try:
+            found = solver.solve(K, self.problem, self.monitor, exact)
+        except TooSlow:  # its traceback keeps the preconditioner, so that the factor comes later
+            found = None
+        if found is None:
+            return self._by_cholesky("conjugate gradients got on too slowly", leave_one_out, K)
         plan = f"conjugate gradients, K {K.plan.kind}: {reason or why}"
         if reason:
             plan += f" ({why})"
@@ -168,7 +224,23 @@ class RidgeFit(Spaces):
         if leave_one_out:
             del K, exact  # the smaller model needs the room
             found = self._calibrated(found)
-        return Fitted("cg", plan, found, np.arange(self.n), size, passes * self.n**2)
+        return Fitted(
+            way="cg",
+            plan=plan,
+            solution=found,
+            centres=np.arange(self.n),
+            bytes=size,
+            entries=passes * self.n**2,
+        )
+
+    def _alternative(self, K: Gram, exact: Gram | None) -> float:
+        """Return the cost of a factor in iterations; infinite where there can be none."""
+        beside = self._cholesky_bytes() - self._half_bytes()
+        if self.settings.solver != "auto" or exact is not None or self._is_late():
+            return np.inf
+        if K.plan.kind == "on the fly" or K.plan.bytes + beside > self.limit:
+            return np.inf
+        return self._factor_cost() / self.settings.costs.iteration(*self._system())
 
     def _too_large_for_cg(self, reserve: int, leave_one_out: bool) -> Fitted:
         need, limit = bytes_text(reserve), bytes_text(self.limit)
@@ -205,7 +277,8 @@ class RidgeFit(Spaces):
     def _too_slow(self, K: Gram) -> bool:
         seconds = self._pass_seconds()
         limit = self.settings.time_limit
-        return seconds > PASS_SECONDS or (limit is not None and 25 * seconds > limit)
+        late = limit is not None and 25 * seconds > limit
+        return late or seconds > self.settings.costs.pass_seconds
 
     def _by_nystrom(self, reason: str, leave_one_out: bool) -> Fitted:
         wanted = self.settings.n_centers or min(max(int(10 * self.n**0.5), 100), CENTRES_MOST)
@@ -227,7 +300,15 @@ class RidgeFit(Spaces):
         passes = 1 if cross.plan.kind == "stored" else max(found.iterations, 1) + 1
         size = self.n * count
         size_in_bytes = cross.plan.bytes + own
-        return Fitted("nystrom", plan, found, chosen, size_in_bytes, passes * size, few)
+        return Fitted(
+            way="nystrom",
+            plan=plan,
+            solution=found,
+            centres=chosen,
+            bytes=size_in_bytes,
+            entries=passes * size,
+            moved=few,
+        )
 
     def _calibrated(self, found: Solution) -> Solution:
         """Return the solution with the errors left out of a Nyström model of the same problem."""
@@ -238,7 +319,7 @@ class RidgeFit(Spaces):
         except Stopped as stop:
             return replace(found, status=stop.reason)
         kept = {k: v for k, v in smaller.keep.items() if k == "leave_one_out"}
-        stopped = not kept and found.status in ("exact", "converged")
+        stopped = not kept and found.status.is_good
         return replace(found, keep=kept, status=smaller.status if stopped else found.status)
 
     def features(self) -> FeatureRidge:

@@ -125,7 +125,9 @@ class SharedRows:
             widest = sum(sorted(len(part) for part in self.parts)[-2:])
             most = max(int(limit / self.dtype.itemsize), LEAST * widest)
             self._buffer = np.empty(min(widest**2, most), dtype=self.dtype)
-        return RowStore(fill, width, width, room, self.dtype, self._buffer)
+        return RowStore(
+            fill=fill, size=width, width=width, room=room, dtype=self.dtype, buffer=self._buffer
+        )
 
     def _pair(self, first: int, second: int) -> Any:
         """Return what fills rows of two groups: own parts from the stores of the groups."""

@@ -11,15 +11,46 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ..checks import Array
 from ..monitor import Monitor, Stopped
+from ..status import Status
 from .blas import product
 from .cholesky import NotPositiveDefinite, TileCholesky, dense_bands, inner_products
 
 Operator = Callable[[Array], Array]
 
+AT_LEAST = 8  # iterations before their pace is judged
 DEPENDENT = 1e-13  # squared length at which a direction counts as a combination of the others
 
 
+class TooSlow(ArithmeticError):
+    """Conjugate gradients would take longer than another way to the solution."""
+
+
 @dataclass
+class Patience:
+    """Tells when iterations should be given up for a way whose cost is known.
+
+    tol: the relative residual at which they end. alternative: the cost of the other way, as a
+    number of iterations. The last half of the iterations says how quickly the residual falls; a
+    quarter of the alternative is spent before that is believed, so that giving up costs little.
+    """
+
+    tol: float
+    alternative: float = np.inf
+    lowest: list[float] = field(default_factory=list)  # logarithms of the residual, over tol
+
+    def is_over(self, residual: float) -> bool:
+        """Return whether to give up, given the relative residual after one more iteration."""
+        left = float(np.log(max(residual, np.finfo(float).tiny) / self.tol))
+        self.lowest.append(min([left, *self.lowest[-1:]]))
+        done = len(self.lowest)
+        if done < max(AT_LEAST, self.alternative / 4):
+            return False
+        middle = (done - 1) // 2
+        fall = (self.lowest[middle] - self.lowest[-1]) / (done - 1 - middle)
+        return left > self.alternative * fall
+
+
+@dataclass(kw_only=True)
 class System:
     """(A + alpha I) X = B.
 
@@ -75,12 +106,18 @@ def _symmetric(matrix: Array) -> Array:
 
 
 def conjugate_gradients(
-    apply: Operator, systems: Sequence[System], max_iter: int, monitor: Monitor, done: int = 0
-) -> tuple[int, str]:
+    apply: Operator,
+    systems: Sequence[System],
+    max_iter: int,
+    monitor: Monitor,
+    done: int = 0,
+    patience: Patience | None = None,
+) -> tuple[int, Status]:
     """Solve systems that share A, with one product of A and all directions in each iteration.
 
     Returns the iterations made and "converged", "iteration limit", or why it was stopped; the
-    solutions are in the systems. done: iterations that were made before.
+    solutions are in the systems. done: iterations that were made before. patience: says when to
+    raise `TooSlow`; None is never.
 
     Dubrulle, "Retooling the method of block conjugate gradients" (2001).
     """
@@ -89,7 +126,7 @@ def conjugate_gradients(
     for iteration in range(done, max_iter):
         active = [system for system in systems if not system.solved]
         if not active:
-            return iteration, "converged"
+            return iteration, Status.CONVERGED
         try:
             applied = apply(np.hstack([system.S for system in active]))
         except Stopped as stop:
@@ -97,12 +134,15 @@ def conjugate_gradients(
         cuts = np.cumsum([system.S.shape[1] for system in active])[:-1]
         for system, part in zip(active, np.split(applied, cuts, axis=1), strict=True):
             system.step(part)
+        record = _record(iteration + 1, active)
         try:
-            monitor.iteration(_record(iteration + 1, active))
+            monitor.iteration(record)
         except Stopped as stop:
             return iteration + 1, stop.reason
+        if patience is not None and patience.is_over(record["residual"]):
+            raise TooSlow
     solved = all(system.solved for system in systems)
-    return max_iter, "converged" if solved else "iteration limit"
+    return max_iter, Status.CONVERGED if solved else Status.ITERATION_LIMIT
 
 
 def _record(iteration: int, systems: Sequence[System]) -> dict[str, Any]:

@@ -15,21 +15,18 @@ from .eigen import extreme_eigenvalues
 
 PANEL = 64  # pivots between two updates of the rest
 TILE = 1024  # rows: large enough for BLAS, and one product of tiles takes some 30 ms
+SINGLE_FROM = 2000  # rows from which a single-precision factor and its refinement are faster
 
 
 class NotPositiveDefinite(ArithmeticError):
     """A matrix has no Cholesky factor in the precision at hand."""
 
 
-def dense_bands(A: Array, shift: float = 0.0) -> Iterator[tuple[slice, Array]]:
-    """Yield the lower half of A + shift I, A symmetric and dense, as `TileCholesky` takes it."""
+def dense_bands(A: Array) -> Iterator[tuple[slice, Array]]:
+    """Yield the lower half of A, symmetric and dense, as `TileCholesky` takes it."""
     for start in range(0, len(A), TILE):
         rows = slice(start, min(start + TILE, len(A)))
-        band = A[rows, : rows.stop]
-        if shift:
-            band = np.array(band)
-            band[np.arange(len(band)), np.arange(rows.start, rows.stop)] += shift
-        yield rows, band
+        yield rows, A[rows, : rows.stop]
 
 
 def negative_eigenvalue(A: Array, allowed: float, monitor: Monitor) -> float:
@@ -39,9 +36,8 @@ def negative_eigenvalue(A: Array, allowed: float, monitor: Monitor) -> float:
     the eigenvalues would. A is left as it is.
     """
     try:
-        TileCholesky(
-            dense_bands(A, max(allowed, float(np.finfo(np.float64).tiny))), np.float64, monitor
-        )
+        shift = max(allowed, float(np.finfo(np.float64).tiny))
+        TileCholesky(dense_bands(A), np.float64, monitor, shift)
     except NotPositiveDefinite:
         return min(extreme_eigenvalues(A, monitor)[0], 0.0)
     return 0.0
@@ -103,14 +99,21 @@ def _pivot_panel(left: Array, least: float) -> tuple[Array, Array]:
 
 
 class TileCholesky:
-    """A = L L' for a symmetric matrix whose lower half is given row band by row band.
+    """A + shift I = L L' for a symmetric A whose lower half is given row band by row band.
 
-    Solves: A x = b, and the diagonal of the inverse of A.
+    Solves: (A + shift I) x = b, and the diagonal of the inverse.
     Given: bands, which yields A[rows, :stop of rows] for consecutive slices `rows` of at most TILE
-    rows; dtype float32 or float64.
+    rows; dtype float32 or float64. Tiles are kept by rows, as they come; BLAS reads their
+    transposes, which are the tiles of the upper factor L'.
     """
 
-    def __init__(self, bands: Iterator[tuple[slice, Array]], dtype: Any, monitor: Monitor) -> None:
+    def __init__(
+        self,
+        bands: Iterator[tuple[slice, Array]],
+        dtype: Any,
+        monitor: Monitor,
+        shift: float = 0.0,
+    ) -> None:
         self.dtype, self.monitor = np.dtype(dtype), monitor
         letter = "s" if self.dtype == np.float32 else "d"
         self._gemm, self._syrk, self._trsm = (
@@ -121,21 +124,22 @@ class TileCholesky:
         self.tiles: list[list[Array]] = []
         for rows, band in bands:
             self.cuts.append(rows)
-            self.tiles.append([np.array(band[:, cut], self.dtype, order="F") for cut in self.cuts])
+            self.tiles.append([np.array(band[:, cut], self.dtype, order="C") for cut in self.cuts])
+            if shift:
+                self.tiles[-1][-1].flat[:: rows.stop - rows.start + 1] += self.dtype.type(shift)
         self._factorise()
 
     def _factorise(self) -> None:
         """Overwrite the tiles with those of L."""
         count = len(self.tiles)
         for j in range(count):
-            diagonal, failed = self._potrf(self.tiles[j][j], lower=1, overwrite_a=1)
+            diagonal, failed = self._potrf(self.tiles[j][j].T, lower=0, overwrite_a=1)
             if failed:
                 raise NotPositiveDefinite
-            self.tiles[j][j] = diagonal
+            self.tiles[j][j] = diagonal.T
             for i in range(j + 1, count):
-                self.tiles[i][j] = self._trsm(
-                    1.0, diagonal, self.tiles[i][j], side=1, lower=1, trans_a=1, overwrite_b=1
-                )
+                turned = self.tiles[i][j].T
+                self.tiles[i][j] = self._trsm(1.0, diagonal, turned, trans_a=1, overwrite_b=1).T
                 self.monitor.poll()
             for i in range(j + 1, count):
                 self._reduce_row(i, j)
@@ -143,13 +147,12 @@ class TileCholesky:
 
     def _reduce_row(self, i: int, j: int) -> None:
         """Subtract what column j contributes to the tiles of row i."""
-        left = self.tiles[i][j]
+        left = self.tiles[i][j].T
         for k in range(j + 1, i):
-            self._gemm(
-                -1.0, left, self.tiles[k][j], 1.0, self.tiles[i][k], trans_b=1, overwrite_c=1
-            )
+            beside, rest = self.tiles[k][j].T, self.tiles[i][k].T
+            self._gemm(-1.0, beside, left, 1.0, rest, trans_a=1, overwrite_c=1)
             self.monitor.poll()
-        self._syrk(-1.0, left, 1.0, self.tiles[i][i], lower=1, overwrite_c=1)
+        self._syrk(-1.0, left, 1.0, self.tiles[i][i].T, trans=1, overwrite_c=1)
 
     def dense(self) -> Array:
         """Return L as one array."""
@@ -168,7 +171,7 @@ class TileCholesky:
             part = X[rows]
             for j in range(i):
                 part = part - product(self.tiles[i][j], X[self.cuts[j]])
-            X[rows] = self._trsm(1.0, self.tiles[i][i], part, lower=1)
+            X[rows] = self._trsm(1.0, self.tiles[i][i].T, part, trans_a=1)
             self.monitor.poll()
         return X
 
@@ -179,7 +182,7 @@ class TileCholesky:
             part = X[self.cuts[i]]
             for k in range(i + 1, len(self.cuts)):
                 part = part - product(self.tiles[k][i].T, X[self.cuts[k]])
-            X[self.cuts[i]] = self._trsm(1.0, self.tiles[i][i], part, lower=1, trans_a=1)
+            X[self.cuts[i]] = self._trsm(1.0, self.tiles[i][i].T, part)
             self.monitor.poll()
         return X
 
@@ -188,13 +191,15 @@ class TileCholesky:
         found = np.empty(self.cuts[-1].stop if self.cuts else 0)
         for j, columns in enumerate(self.cuts):
             width = columns.stop - columns.start
-            parts = [self._trsm(1.0, self.tiles[j][j], np.eye(width, dtype=self.dtype), lower=1)]
+            unit = np.eye(width, dtype=self.dtype)
+            parts = [self._trsm(1.0, self.tiles[j][j].T, unit, trans_a=1)]
             for i in range(j + 1, len(self.cuts)):
                 total = product(self.tiles[i][j], parts[0])
                 for k in range(j + 1, i):
                     total += product(self.tiles[i][k], parts[k - j])
                     self.monitor.poll()
-                parts.append(self._trsm(-1.0, self.tiles[i][i], total, lower=1, overwrite_b=1))
+                upper = self.tiles[i][i].T
+                parts.append(self._trsm(-1.0, upper, total, trans_a=1, overwrite_b=1))
             found[columns] = sum(np.einsum("ij,ij->j", p, p, dtype=np.float64) for p in parts)
             self.monitor.report("inverse", (j + 1) / len(self.cuts))
         return found

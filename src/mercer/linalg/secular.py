@@ -76,7 +76,7 @@ class Secular:
             left, right = poles - x
             a = (left + right) * f - left * right * slopes.sum(axis=0)
             c = f - left * slopes[0] - right * slopes[1]
-            better = _root_within(c, a, left * right * f, x, low, high)
+            better = _root_within(c=c, a=a, b=left * right * f, start=x, low=low, high=high)
             self.offset[roots] = x
             busy = (np.abs(f) > rounding) & (better != x)
             if not busy.any():
@@ -104,7 +104,7 @@ class Secular:
         rest = f + (weights[0] - weights[1]) / half
         a = rest * poles.sum(axis=0) + weights.sum(axis=0)
         b = weights[0] * poles[1] + weights[1] * poles[0]  # the poles' product is 0
-        return low, high, poles, _root_within(rest, a, b, zero, low, high)
+        return low, high, poles, _root_within(c=rest, a=a, b=b, start=zero, low=low, high=high)
 
     def _distances(self, places: Array) -> Array:
         """Return the distances of all poles from some of them."""

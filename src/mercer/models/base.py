@@ -7,19 +7,21 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
 from ..checks import Array, InputError, sentence
 from ..grams import Gram, Prepared, prepare
 from ..inputs import GRAM, OBJECT_DOMAINS, ROWS, Frame, GramRows, Input, Matrix, RowBlocks, as_input
 from ..kernels import Kernel, to_kernel
+from ..status import Status
 from ..typing import ClassWeight, MemoryLimit
+from .columns import check_columns, note_columns
 from .parameters import check_parameters, class_factors, is_usual, seed_of
 from .targets import as_classes, as_numbers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Certificate:
     """How far a fit is from its optimum, what it cost and how it was computed.
 
@@ -37,11 +39,14 @@ class Certificate:
         Time that the fit took.
     """
 
-    status: str
+    status: Status
     plan: str
     kernel_entries: int
     bytes: int
     seconds: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "status", Status(self.status))  # a file has the text
 
 
 class KernelEstimator(BaseEstimator):  # type: ignore[misc]
@@ -61,7 +66,11 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
     kernel: Any
     memory_limit: MemoryLimit
     class_weight: ClassWeight
-    classes_: Array
+    kernel_: Kernel
+    certificate_: Certificate
+    n_features_in_: int
+    feature_names_in_: Array
+    _prepared: Prepared
     _sizes: ClassVar[tuple[float, float]] = (0.0, 1e150)  # of y, whose squares are to be numbers
     _of_names: ClassVar[dict[str, Any]] = {"gamma": None, "degree": 3, "coef0": 1}
 
@@ -152,8 +161,10 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
             if points.values.shape[1] == 0:
                 got = f"0 feature(s) (shape=({len(points)}, 0)) while a minimum of 1 is required."
                 raise InputError(f"{who}: X must have a column; got {got}")
-            if not isinstance(X, Input):
-                validate_data(self, X, skip_check_array=True, reset=reset)
+            if not isinstance(X, Input) and reset:
+                note_columns(self, X)
+            elif not isinstance(X, Input):
+                check_columns(self, X, points.values.shape[1])
         return points
 
     def _check_targets(self, y: Any, n: int) -> tuple[Array, bool]:
@@ -212,8 +223,6 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
         return totals
 
     # --- the Gram ---------------------------------------------------------------------------
-
-    _prepared: Prepared
 
     def _prepare(
         self, points: Input, sample_weight: Array | None = None, kernel: Kernel | None = None

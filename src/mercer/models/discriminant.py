@@ -24,6 +24,7 @@ from ..typing import (
     Seed,
     Weights,
 )
+from .atomic import atomic
 from .records import recorded
 from .ridge.regressor import RidgeCertificate, RidgeEstimator
 
@@ -31,7 +32,7 @@ SMALLEST = float(np.finfo(np.float64).tiny)
 FLAT = 1e-12  # share of the variance of a direction below which classes do not differ along it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DiscriminantCertificate(RidgeCertificate):
     """How well the directions solve S_b w = mu (S_t + alpha) w, and what they cost.
 
@@ -182,6 +183,11 @@ class KernelFisherDiscriminant(
     """
 
     fit_intercept = True
+    classes_: Array
+    means_: Array
+    priors_: Array
+    eigenvalues_: Array
+    explained_variance_ratio_: Array
 
     def __init__(
         self,
@@ -216,6 +222,7 @@ class KernelFisherDiscriminant(
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: PointsLike, y: LabelsLike, sample_weight: Weights = None) -> Self:
         """Find the directions and the class means along them.
@@ -252,13 +259,20 @@ class KernelFisherDiscriminant(
         contrasts = null_space(np.sqrt(shares)[None])
         of_class = contrasts / np.sqrt(shares)[:, None]
         fitted = self._solve(points, of_class[codes], weight, chosen=(self._kernel(), ridge))
-        errors = self._class_errors(points, codes, weight, of_class, ridge, fitted)
+        errors = self._class_errors(
+            points=points, codes=codes, weight=weight, of_class=of_class, ridge=ridge, fitted=fitted
+        )
         unexplained = contrasts.T @ (np.sqrt(shares)[:, None] * errors)
         residual = self._turn(unexplained, of_class - errors, kept)
         self.certificate_ = DiscriminantCertificate(
             **vars(self.certificate_), eigen_residual=residual, ridge=ridge
         )
         return self
+
+    @atomic
+    def fit_transform(self, X: PointsLike, y: LabelsLike, sample_weight: Weights = None) -> Array:
+        """Find the directions; return the points along them."""
+        return self.fit(X, y, sample_weight).transform(X)
 
     # --- parameters -------------------------------------------------------------------------
 

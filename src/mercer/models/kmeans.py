@@ -19,7 +19,9 @@ from ..kernels import Precomputed
 from ..linalg.blas import product, solve_lower
 from ..monitor import Monitor, Stopped, to_stderr, warn
 from ..solvers.kmeans import Clusters, Factor, KernelMeans
+from ..status import Status
 from ..typing import Callback, KernelLike, MemoryLimit, PointsLike, Seed, Weights
+from .atomic import atomic
 from .base import Certificate, KernelEstimator
 from .records import recorded
 
@@ -27,14 +29,8 @@ RANK = 1000  # columns of K that stand for all of it where it does not fit
 EXACT = 20_000  # points up to which a pass over K, computed anew, takes seconds
 ROWS = 500_000_000  # bytes of rows that are kept beside K in any case, if they fit
 
-ADVICE = {
-    "iteration limit": "Raise max_iter or tol.",
-    "time limit": "Raise time_limit or tol, or lower n_init.",
-    "cancelled": "Let it run on, or raise tol.",
-}
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class KMeansCertificate(Certificate):
     """What the clusters are worth, and what they cost.
 
@@ -81,7 +77,7 @@ class KMeansCertificate(Certificate):
     rank: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Found:
     """Clusters with their centres, sum_i coefficients[i, c] phi(x_i) over the points of `support`.
 
@@ -161,15 +157,15 @@ class ClusterSearch:
         coefficients = np.zeros((len(support), settings.n_clusters))
         coefficients[np.arange(len(support)), labels] = self.weight[support] / found.totals[labels]
         return Found(
-            found,
-            support,
-            coefficients,
-            found.distances,
-            found.objective,
-            found.objective,
-            plan,
-            self.n**2,
-            size,
+            clusters=found,
+            support=support,
+            coefficients=coefficients,
+            distances=found.distances,
+            objective=found.objective,
+            least=found.objective,
+            plan=plan,
+            entries=self.n**2,
+            bytes=size,
         )
 
     def _by_factor(self, settings: KernelMeans, room: int, monitor: Monitor) -> Found:
@@ -190,16 +186,16 @@ class ClusterSearch:
         count = len(factor.pivots)
         plan = f"low rank, {count} columns: K does not fit {bytes_text(self.limit)}"
         return Found(
-            found,
-            factor.pivots,
-            coefficients,
-            found.distances + factor.remaining[:, None],
-            found.objective + lost,
-            self._least(found, means, room - T.nbytes, monitor),
-            plan,
-            count * self.n + (self.n**2 if self.n <= EXACT else 0),
-            T.nbytes + self._beside(settings),
-            count,
+            clusters=found,
+            support=factor.pivots,
+            coefficients=coefficients,
+            distances=found.distances + factor.remaining[:, None],
+            objective=found.objective + lost,
+            least=self._least(found, means, room - T.nbytes, monitor),
+            plan=plan,
+            entries=count * self.n + (self.n**2 if self.n <= EXACT else 0),
+            bytes=T.nbytes + self._beside(settings),
+            rank=count,
         )
 
     def _least(self, found: Clusters, means: Array, room: int, monitor: Monitor) -> float:
@@ -226,7 +222,7 @@ class ClusterSearch:
             )
         return int(rank)
 
-    def _by_chance(self, k: int, reason: str) -> Found:
+    def _by_chance(self, k: int, reason: Status) -> Found:
         """Return clusters about k points that are drawn, for which k columns of K will do."""
         drawn = self.random.permutation(np.flatnonzero(self.weight))[:k]
         cross = self.prepared.take(drawn).gram(self.prepared.points, store=False).dense()
@@ -239,12 +235,30 @@ class ClusterSearch:
         objective = float(self.weight @ distances.min(axis=1))
         totals = np.bincount(labels, self.weight, k)
         clusters = Clusters(
-            labels, totals, squares, distances, objective, reason, 0, 0, 0.0, 0.0, (objective,)
+            labels=labels,
+            totals=totals,
+            squares=squares,
+            distances=distances,
+            objective=objective,
+            status=reason,
+            iterations=0,
+            moves=0,
+            rise=0.0,
+            shift=0.0,
+            starts=(objective,),
         )
         plan = f"{k} points drawn by chance: stopped at once"
         entries = k * self.n
         return Found(
-            clusters, drawn, np.eye(k), distances, objective, 0.0, plan, entries, 8 * entries
+            clusters=clusters,
+            support=drawn,
+            coefficients=np.eye(k),
+            distances=distances,
+            objective=objective,
+            least=0.0,
+            plan=plan,
+            entries=entries,
+            bytes=8 * entries,
         )
 
 
@@ -323,6 +337,13 @@ class KernelKMeans(
     True
     """
 
+    labels_: Array
+    inertia_: float
+    n_iter_: int
+    dual_coef_: Array
+    squared_norms_: Array
+    support_: Array
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -350,6 +371,7 @@ class KernelKMeans(
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     def fit(self, X: PointsLike, y: object = None, sample_weight: Weights = None) -> Self:
         """Find the clusters.
 
@@ -405,35 +427,35 @@ class KernelKMeans(
             must = f"n_clusters must be at most the number of points with a weight, {points}"
             raise InputError(sentence(who, must, f"{k}", "Ask for fewer clusters."))
         return KernelMeans(
-            k,
-            checks.whole(who, "n_init", self.n_init, least=1),
-            checks.whole(who, "max_iter", self.max_iter, least=1),
-            checks.number(who, "tol", self.tol, least=0),
+            n_clusters=k,
+            n_init=checks.whole(who, "n_init", self.n_init, least=1),
+            max_iter=checks.whole(who, "max_iter", self.max_iter, least=1),
+            tol=checks.number(who, "tol", self.tol, least=0),
         )
 
     def _certify(self, found: Found, seconds: float) -> None:
         clusters = found.clusters
         self.certificate_ = KMeansCertificate(
-            clusters.status,
-            found.plan,
-            found.entries,
-            found.bytes,
-            seconds,
-            found.objective,
-            found.least,
-            clusters.rise / abs(found.objective) if found.objective else 0.0,
-            clusters.starts,
-            clusters.iterations,
-            clusters.moves,
-            clusters.shift,
-            found.rank,
+            status=clusters.status,
+            plan=found.plan,
+            kernel_entries=found.entries,
+            bytes=found.bytes,
+            seconds=seconds,
+            objective=found.objective,
+            least=found.least,
+            rise=clusters.rise / abs(found.objective) if found.objective else 0.0,
+            starts=clusters.starts,
+            iterations=clusters.iterations,
+            moves=clusters.moves,
+            shift=clusters.shift,
+            rank=found.rank,
         )
-        if clusters.status != "converged":
+        if clusters.status != Status.CONVERGED:
             text = sentence(
                 type(self).__name__,
                 "points must stop moving between clusters",
                 f"{clusters.status} after {clusters.iterations} steps",
-                ADVICE[clusters.status],
+                clusters.status.advice("clusters"),
             )
             warn(text, ConvergenceWarning)
 
@@ -479,6 +501,27 @@ class KernelKMeans(
         points = self._check_predict(X)
         return self._in_precision(np.sqrt(self._squared_distances(points)), points)
 
+    @atomic
+    def fit_predict(self, X: PointsLike, y: object = None, sample_weight: Weights = None) -> Array:
+        """Find the clusters, and return that of each training point.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : object, default=None
+            Not used; present by scikit-learn's convention.
+        sample_weight : float or array-like of shape (n,), default=None
+            Weight of each point; a point of weight 0 only gets a label. None is 1 for all.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The clusters.
+        """
+        return self.fit(X, y, sample_weight).labels_
+
+    @atomic
     def fit_transform(
         self, X: PointsLike, y: object = None, sample_weight: Weights = None
     ) -> Array:

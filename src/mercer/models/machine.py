@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 
 from .. import checks
 from ..checks import Array, InputError, sentence
-from ..fitting.budget import settings_of
+from ..fitting.budget import Settings, settings_of
 from ..fitting.loss import SOLVERS, Found, MachineFit
 from ..grams import limited_threads
 from ..inputs import Input
@@ -30,6 +30,7 @@ from ..losses import (
 )
 from ..monitor import Monitor, to_stderr, warn
 from ..solvers.loss.newton import LossProblem
+from ..status import Status
 from ..typing import (
     Callback,
     ClassWeight,
@@ -41,18 +42,12 @@ from ..typing import (
     TargetsLike,
     Weights,
 )
+from .atomic import atomic
 from .base import Certificate, FunctionEstimator
 from .records import recorded
 
-ADVICE = {
-    "iteration limit": "Raise max_iter, or loosen tol; a larger alpha converges sooner.",
-    "time limit": "Raise time_limit, or choose solver='nystrom' for a smaller model.",
-    "cancelled": "The fit was asked to stop; fit again to finish it.",
-    "stagnated": "Rounding limits the accuracy: loosen tol, raise alpha, or hand in X as float64.",
-}
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MachineCertificate(Certificate):
     """How far the function is from the best one, and what it cost.
 
@@ -112,11 +107,16 @@ class KernelMachine(FunctionEstimator):
     n_jobs: int | None
     random_state: Seed
     verbose: bool | int
+    support_: Array
+    n_iter_: int
+
+    def _settings(self) -> Settings:
+        return settings_of(self, SOLVERS, 200)
 
     def _solve(self, points: Input, loss: Any, targets: Array, weight: Array | None) -> None:
         """Find the function, and keep what predictions need."""
         start, who = time.monotonic(), type(self).__name__
-        settings = settings_of(self, SOLVERS, 200)
+        settings = self._settings()
         alpha = checks.number(who, "alpha", self.alpha, above=0)
         if not isinstance(loss, KINKED):
             check_loss(who, loss, targets)
@@ -128,7 +128,13 @@ class KernelMachine(FunctionEstimator):
             rows = np.flatnonzero(weight)
             prepared, targets, weight = prepared.take(rows), targets[rows], weight[rows]
         weight = np.ones(len(rows)) if weight is None else weight
-        problem = LossProblem(loss, targets, weight, alpha, bool(self.fit_intercept))
+        problem = LossProblem(
+            loss=loss,
+            targets=targets,
+            weight=weight,
+            alpha=alpha,
+            intercept=bool(self.fit_intercept),
+        )
         with limited_threads(self.n_jobs, who):
             found = MachineFit(prepared, problem, settings, monitor).run()
             largest = float(np.sqrt(max(float(prepared.diag().max()), 0.0)))
@@ -139,8 +145,6 @@ class KernelMachine(FunctionEstimator):
     def _store(self, found: Found, rows: Array) -> None:
         solved = found.solution
         self.intercept_, self.n_iter_ = solved.intercept, max(solved.steps, 1)
-        if hasattr(self, "coef_"):
-            del self.coef_
         if found.way == "primal":
             # The map needs to know the columns of the points only, which any of them shows.
             self.coef_ = solved.t
@@ -158,23 +162,23 @@ class KernelMachine(FunctionEstimator):
     def _certify(self, found: Found, tol: float, largest: float, seconds: float) -> None:
         solved = found.solution
         self.certificate_ = MachineCertificate(
-            solved.status,
-            found.plan,
-            found.entries,
-            found.bytes,
-            seconds,
-            found.way,
-            solved.primal,
-            solved.gap,
-            tol,
-            largest * float(np.sqrt(2 * solved.gap / self.alpha)),
-            solved.steps,
-            solved.products,
+            status=solved.status,
+            plan=found.plan,
+            kernel_entries=found.entries,
+            bytes=found.bytes,
+            seconds=seconds,
+            solver=found.way,
+            primal=solved.primal,
+            gap=solved.gap,
+            tol=tol,
+            error_bound=largest * float(np.sqrt(2 * solved.gap / self.alpha)),
+            iterations=solved.steps,
+            products=solved.products,
         )
-        if solved.status != "converged":
+        if solved.status != Status.CONVERGED:
             must = f"the gap must reach {tol:g} of the objective"
             got = f"{solved.gap:.2g} of {solved.primal:.2g} ({solved.status}, {solved.steps} steps)"
-            text = sentence(type(self).__name__, must, got, ADVICE.get(solved.status, ""))
+            text = sentence(type(self).__name__, must, got, solved.status.advice("loss"))
             warn(text, ConvergenceWarning)
 
 
@@ -272,6 +276,8 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
     'converged'
     """
 
+    classes_: Array
+
     def __init__(
         self,
         loss: LossLike = "logistic",
@@ -307,6 +313,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: PointsLike, y: LabelsLike, sample_weight: Weights = None) -> Self:
         """Find the function.
@@ -504,6 +511,7 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
     """
 
     _sizes: ClassVar[tuple[float, float]] = (1e-150, 1e150)
+    _flat: bool  # y was a vector
 
     def __init__(
         self,
@@ -538,6 +546,7 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: PointsLike, y: TargetsLike, sample_weight: Weights = None) -> Self:
         """Find the function.

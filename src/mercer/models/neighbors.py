@@ -15,7 +15,9 @@ from ..checks import Array, InputError, sentence, show
 from ..fitting.neighbours import Nearest, self_similarity
 from ..grams import limited_threads
 from ..inputs import Input
+from ..status import Status
 from ..typing import KernelLike, LabelsLike, MemoryLimit, PointsLike, TargetsLike
+from .atomic import atomic
 from .base import Certificate, KernelEstimator
 from .records import recorded
 from .targets import is_single
@@ -25,6 +27,8 @@ class _KernelNeighbors(KernelEstimator):
     """Keeps the training points and finds the nearest of them."""
 
     weights: Any
+    n_samples_fit_: int
+    _diagonal: Array  # k(x, x) of every training point
 
     def __init__(
         self,
@@ -53,7 +57,13 @@ class _KernelNeighbors(KernelEstimator):
         self.n_samples_fit_ = len(points)
         plan = "kept: new points are compared with all training points"
         seconds = time.perf_counter() - start
-        self.certificate_ = Certificate("exact", plan, len(points), self._diagonal.nbytes, seconds)
+        self.certificate_ = Certificate(
+            status=Status.EXACT,
+            plan=plan,
+            kernel_entries=len(points),
+            bytes=self._diagonal.nbytes,
+            seconds=seconds,
+        )
 
     def _check_weights(self) -> None:
         known = isinstance(self.weights, str) and self.weights in ("uniform", "distance")
@@ -203,6 +213,10 @@ class KernelNeighborsClassifier(ClassifierMixin, _KernelNeighbors):  # type: ign
     [0, 1]
     """
 
+    classes_: Array
+    _codes: Array  # the class number of every training point
+
+    @atomic
     @recorded
     def fit(self, X: PointsLike, y: LabelsLike) -> Self:
         """Keep the points and their classes.
@@ -313,7 +327,10 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KernelNeighbor
     """
 
     _sizes: ClassVar[tuple[float, float]] = (0.0, 1e300)  # their sums are to be numbers
+    _flat: bool  # y was a vector
+    _targets: Array
 
+    @atomic
     @recorded
     def fit(self, X: PointsLike, y: TargetsLike) -> Self:
         """Keep the points and their targets.

@@ -26,6 +26,7 @@ from ..postfit.preimage import (
 )
 from ..solvers import Spectrum
 from ..typing import Callback, Gamma, KernelLike, MemoryLimit, PointsLike, Seed, Weights
+from .atomic import atomic
 from .base import Certificate, KernelEstimator
 from .records import recorded
 from .ridge.regressor import KernelRidge
@@ -34,15 +35,8 @@ SOLVERS = ("auto", "dense", "krylov")
 PASSES = 200
 NEGATIVE = 1e-6  # of the largest eigenvalue: what a negative one must be beyond to be told
 
-ADVICE = {
-    "iteration limit": "Raise max_iter, or loosen tol.",
-    "time limit": "Raise time_limit, loosen tol, or ask for fewer components.",
-    "cancelled": "The fit was asked to stop; fit again to finish it.",
-    "stagnated": "Rounding limits the accuracy: loosen tol, or hand in X as float64.",
-}
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PcaCertificate(Certificate):
     """How far the components are from eigenvectors, and what they cost.
 
@@ -169,6 +163,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     (1, 2)
     """
 
+    eigenvalues_: Array
+    eigenvectors_: Array
+    explained_variance_ratio_: Array
+    n_iter_: int
+    _means: Array
+    _roots: Array | None  # of the weights; None: all are 1
+    _inverse: KernelRidge | None
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -210,6 +212,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     # --- fit ----------------------------------------------------------------------------------
 
+    @atomic
     def fit(self, X: PointsLike, y: object = None, sample_weight: Weights = None) -> Self:
         """Find the components.
 
@@ -235,6 +238,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self._fit(X, sample_weight)
         return self
 
+    @atomic
     def fit_transform(
         self, X: PointsLike, y: object = None, sample_weight: Weights = None
     ) -> Array:
@@ -290,14 +294,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         limit = None if limit is None else checks.number(who, "time_limit", limit, above=0)
         checks.number(who, "alpha", self.alpha, least=0)
         return Settings(
-            who,
-            count,
-            checks.one_of(who, "eigen_solver", self.eigen_solver, SOLVERS),
-            checks.number(who, "tol", self.tol, above=0),
-            PASSES if most is None else checks.whole(who, "max_iter", most, least=1),
-            self.memory_limit,
-            self._seed(),
-            Monitor(limit, to_stderr(who) if self.verbose else None, self.callback),
+            who=who,
+            count=count,
+            solver=checks.one_of(who, "eigen_solver", self.eigen_solver, SOLVERS),
+            tol=checks.number(who, "tol", self.tol, above=0),
+            max_iter=PASSES if most is None else checks.whole(who, "max_iter", most, least=1),
+            memory_limit=self.memory_limit,
+            seed=self._seed(),
+            monitor=Monitor(limit, to_stderr(who) if self.verbose else None, self.callback),
         )
 
     def _store(self, found: Spectrum, roots: Array) -> Array:
@@ -332,22 +336,22 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         residuals = tuple(float(size) for size in found.residuals[:shown])
         residual = max(residuals, default=0.0)
         self.certificate_ = PcaCertificate(
-            found.status,
-            work.plan,
-            work.n**2,
-            work.bytes,
-            seconds,
-            work.way,
-            residual,
-            residuals,
-            tol,
-            int((self.eigenvalues_ > 0).sum()),
-            found.iterations,
+            status=found.status,
+            plan=work.plan,
+            kernel_entries=work.n**2,
+            bytes=work.bytes,
+            seconds=seconds,
+            solver=work.way,
+            residual=residual,
+            residuals=residuals,
+            tol=tol,
+            rank=int((self.eigenvalues_ > 0).sum()),
+            iterations=found.iterations,
         )
-        if found.status in ADVICE:
+        if not found.status.is_good:
             must = f"the residual of every component must reach tol = {tol:g}"
             got = f"{residual:.2g} ({found.status}, {found.iterations} passes)"
-            text = sentence(type(self).__name__, must, got, ADVICE[found.status])
+            text = sentence(type(self).__name__, must, got, found.status.advice("components"))
             warn(text, ConvergenceWarning)
 
     # --- new points -----------------------------------------------------------------------------

@@ -22,7 +22,9 @@ from ..monitor import Monitor, Stopped, to_stderr, warn
 from ..solvers import Perceptron, PerceptronSolution, RowStore
 from ..solvers.perceptron.passes import Lesson, Votes
 from ..solvers.perceptron.solver import contradiction
+from ..status import Status
 from ..typing import Callback, KernelLike, LabelsLike, MemoryLimit, PointsLike, Seed
+from .atomic import atomic, atomic_step
 from .base import Certificate, KernelEstimator
 from .parameters import check_parameters
 from .records import recorded
@@ -30,15 +32,8 @@ from .targets import as_labels
 
 CLOSE = 1e-3  # above it, and for many points, rows of K are kept in single precision
 
-ADVICE = {
-    "iteration limit": "Raise max_iter, take average=True, or take a kernel that separates more, "
-    "such as Gaussian with a larger gamma.",
-    "time limit": "Raise time_limit.",
-    "cancelled": "Let it run on.",
-}
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PerceptronCertificate(Certificate):
     """What the mistakes say, and what the passes cost.
 
@@ -166,6 +161,20 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
     ([0, 0, 1, 1], True)
     """
 
+    classes_: Array
+    mistakes_: Array
+    n_mistakes_: int
+    converged_: bool
+    support_: Array
+    dual_coef_: Array
+    intercept_: Array
+    n_iter_: int
+    n_samples_seen_: int
+    _votes: Array
+    _late: Array
+    _steps: int
+    _dropped: float
+
     def __init__(
         self,
         kernel: KernelLike = None,
@@ -193,6 +202,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: PointsLike, y: LabelsLike) -> Self:
         """Pass over the points until a pass makes no mistake.
@@ -219,10 +229,11 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         self.classes_, codes = self._check_labels(y, len(points))
         self._forget(points)
         lesson, found = self._learn(points, codes, max_iter, self._monitor())
-        if found.status != "converged":
+        if found.status != Status.CONVERGED:
             self._warn(lesson, found)
         return self
 
+    @atomic_step
     @recorded
     def partial_fit(self, X: PointsLike, y: LabelsLike, classes: LabelsLike | None = None) -> Self:
         """Visit new points once each, in their order, and go on from what is known.
@@ -250,14 +261,6 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         InputError
             If the kernel is "precomputed", or the points or classes are not what they must be.
         """
-        before = self.__dict__.copy()
-        try:
-            return self._go_on(X, y, classes)
-        except BaseException:
-            self.__dict__ = before
-            raise
-
-    def _go_on(self, X: Any, y: Any, classes: Any) -> Self:
         check_parameters(self)
         who, monitor = type(self).__name__, self._monitor()
         if self._kernel().domain == GRAM:
@@ -273,7 +276,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         for block in points.blocks() if isinstance(points, RowBlocks) else (points,):
             lesson, found = self._learn(block, codes[start : start + len(block)], None, monitor)
             start += len(block)
-            if found.status not in ("converged", "iteration limit"):
+            if found.status not in (Status.CONVERGED, Status.ITERATION_LIMIT):
                 self._warn(lesson, found)
                 break
         return self
@@ -287,7 +290,6 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         self._votes, self._late, self._steps = np.zeros((0, k)), np.zeros((0, k)), 0
         self.mistakes_ = self.support_ = np.zeros(0, dtype=np.int64)
         self.n_samples_seen_, self._dropped = 0, 0.0
-        self.__dict__.pop("certificate_", None)
 
     def _monitor(self) -> Monitor:
         who, limit = type(self).__name__, self.time_limit
@@ -310,8 +312,8 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
             found = Perceptron(max_iter or 1, seed, self.budget).solve(lesson, monitor)
         self._store(found, len(codes))
         status = found.status
-        if max_iter is None and status == "iteration limit":
-            status = "one pass"
+        if max_iter is None and status == Status.ITERATION_LIMIT:
+            status = Status.ONE_PASS
         plan, size, kept = rows.plan, rows.bytes, lesson.rows
         if isinstance(kept, RowStore):
             size = kept.filled * kept.values.shape[1] * kept.values.itemsize
@@ -319,17 +321,17 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
                 least = min(self.budget, len(lesson.diagonal))
                 plan, size = "parts of K computed when needed", 8 * least**2
         self.certificate_ = PerceptronCertificate(
-            status,
-            plan,
-            rows.entries + found.entries,
-            size,
-            time.monotonic() - begun,
-            len(found.mistakes),
-            found.by_pass,
-            found.margin,
-            found.bound,
-            self._dropped,
-            found.examined,
+            status=status,
+            plan=plan,
+            kernel_entries=rows.entries + found.entries,
+            bytes=size,
+            seconds=time.monotonic() - begun,
+            mistakes=len(found.mistakes),
+            by_pass=found.by_pass,
+            margin=found.margin,
+            bound=found.bound,
+            dropped=self._dropped,
+            examined=found.examined,
         )
         return lesson, found
 
@@ -347,7 +349,15 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
             store=False, dtype=np.float64, memory_limit=self.memory_limit, monitor=monitor
         )
         diagonal = self.kernel_.diag(points)
-        lesson = Lesson(rows.of(0), rows.gram, exact, diagonal, codes, len(self.classes_), votes)
+        lesson = Lesson(
+            rows=rows.of(0),
+            gram=rows.gram,
+            exact=exact,
+            diagonal=diagonal,
+            codes=codes,
+            classes=len(self.classes_),
+            votes=votes,
+        )
         return rows, lesson
 
     def _store(self, found: PerceptronSolution, new: int) -> None:
@@ -361,7 +371,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         self._steps = found.votes.steps
         self._dropped += found.dropped
         self.n_iter_ = len(found.by_pass)
-        self.converged_ = found.status == "converged"
+        self.converged_ = found.status == Status.CONVERGED
         carried = found.votes.mean() if self.average else found.votes.beta
         self.dual_coef_ = (carried[:, 1:] if len(self.classes_) == 2 else carried).T.copy()
         self.intercept_ = self.dual_coef_.sum(axis=1)
@@ -371,8 +381,8 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         """Say that it ended with mistakes, and what may be the reason."""
         last = found.by_pass[-1]
         told = f"{last} mistake{'' if last == 1 else 's'} in pass {len(found.by_pass)}"
-        advice = ADVICE[found.status]
-        if found.status == "iteration limit":
+        advice = found.status.advice("perceptron")
+        if found.status == Status.ITERATION_LIMIT:
             told += ", the last allowed; the data may not be separable under the kernel"
             pair = None
             with contextlib.suppress(Stopped):

@@ -14,7 +14,9 @@ from ..checks import Array
 from ..grams import Multiply, Prepared, Sums
 from ..monitor import Monitor
 from ..solvers import KernelMeans
+from ..status import Status, first_bad
 from ..typing import KernelLike, LabelsLike, MemoryLimit, PointsLike, Seed, Weights
+from .atomic import atomic
 from .base import Certificate, KernelEstimator
 from .kmeans import ClusterSearch
 from .records import recorded
@@ -22,7 +24,7 @@ from .records import recorded
 STARTS = 4  # of k-means within a class
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PrototypeCertificate(Certificate):
     """How far apart the prototypes are, and what they cost.
 
@@ -107,6 +109,12 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
     [0, 1]
     """
 
+    classes_: Array
+    dual_coef_: Array
+    squared_norms_: Array
+    prototype_classes_: Array
+    support_: Array
+
     def __init__(
         self,
         kernel: KernelLike = None,
@@ -122,6 +130,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
         self.memory_limit = memory_limit
         self.random_state = random_state
 
+    @atomic
     @recorded
     def fit(self, X: PointsLike, y: LabelsLike, sample_weight: Weights = None) -> Self:
         """Find the prototypes of each class.
@@ -155,7 +164,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
         self._class_totals(codes, weight)
         shares = _shares(codes, weight)
         prepared = self._prepare(points, weight)
-        groups, owners, status = codes, np.arange(len(self.classes_)), "exact"
+        groups, owners, status = codes, np.arange(len(self.classes_)), Status.EXACT
         if most > 1:
             groups, owners, status = self._clusters(prepared, codes, weight, most)
             shares = _shares(groups, weight)
@@ -173,18 +182,18 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
         self.prototype_classes_, self.support_ = self.classes_[owners], np.arange(len(points))
         self._keep(self.support_)
         self.certificate_ = PrototypeCertificate(
-            status,
-            f"{K.plan.kind}: {K.plan.reason}",
-            K.shape[0] * K.shape[1],
-            K.plan.bytes,
-            time.perf_counter() - start,
-            _separation(between, owners),
+            status=status,
+            plan=f"{K.plan.kind}: {K.plan.reason}",
+            kernel_entries=K.shape[0] * K.shape[1],
+            bytes=K.plan.bytes,
+            seconds=time.perf_counter() - start,
+            separation=_separation(between, owners),
         )
         return self
 
     def _clusters(
         self, prepared: Prepared, codes: Array, weight: Array | None, most: int
-    ) -> tuple[Array, Array, str]:
+    ) -> tuple[Array, Array, Status]:
         """Return the prototype of every sample, the class of every prototype, and the status.
 
         Prototypes of one class follow one another.
@@ -198,12 +207,11 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
             search = ClusterSearch(
                 type(self).__name__, prepared.take(members), own, self.memory_limit, self._seed()
             )
-            found = search.run(KernelMeans(count, STARTS), Monitor()).clusters
+            found = search.run(KernelMeans(n_clusters=count, n_init=STARTS), Monitor()).clusters
             groups[members] = found.labels + len(owners)
             owners += [number] * count
             states.append(found.status)
-        status = next((state for state in states if state != "converged"), "converged")
-        return groups, np.array(owners), status
+        return groups, np.array(owners), first_bad(states)
 
     def _products(self, X: Any) -> Array:
         """Return phi(x).mu_c for every x and prototype c."""

@@ -6,11 +6,12 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import column_or_1d
 
 from .. import checks
 from ..checks import Array, InputError, InputTypeError, sentence
+from ..monitor import warn
 
 CLASSES = "hold classes, one for each point"
 
@@ -22,6 +23,16 @@ def given(who: str, y: Any) -> Any:
     return y.toarray() if hasattr(y, "toarray") else y
 
 
+def _as_vector(column: Array) -> Array:
+    """Return a table of one column as a vector, with the warning that scikit-learn gives."""
+    warn(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
+        "to (n_samples, ), for example using ravel().",
+        DataConversionWarning,
+    )
+    return column.ravel()
+
+
 def as_numbers(who: str, y: Any, n: int, several: bool) -> tuple[Array, bool]:
     """Return numbers to predict, one column an output, and whether y was 1-D.
 
@@ -29,7 +40,7 @@ def as_numbers(who: str, y: Any, n: int, several: bool) -> tuple[Array, bool]:
     """
     values = checks.floats(who, "y", given(who, y))
     if values.ndim == 2 and values.shape[1] == 1 and not several:
-        values = column_or_1d(values, warn=True)
+        values = _as_vector(values)
     if values.ndim not in (1, 2) or values.shape[0] != n:
         must = f"y must have one row for each of the {n} points"
         raise InputError(sentence(who, must, f"shape {values.shape}"))
@@ -48,7 +59,7 @@ def as_labels(who: str, y: Any, n: int) -> Array:
     """Return the class of every point, as given."""
     labels = checks.array(who, "y", given(who, y), CLASSES)
     if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = column_or_1d(labels, warn=True)
+        labels = _as_vector(labels)
     if labels.ndim != 1:
         must = "y must be 1-D, one class for each point"
         raise InputError(sentence(who, must, f"shape {labels.shape}"))

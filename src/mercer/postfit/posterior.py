@@ -9,7 +9,6 @@ from scipy.linalg import LinAlgError
 
 from ..checks import Array, InputError, sentence
 from ..fitting.budget import Settings
-from ..fitting.ridge import CHOLESKY_ROWS
 from ..grams import Prepared
 from ..inputs import Input
 from ..linalg.blas import solve_lower
@@ -17,7 +16,7 @@ from ..linalg.cholesky import dense_bands
 from ..monitor import Monitor
 from ..solvers import ConjugateGradients, NotPositiveDefinite, RidgeProblem, Solution, TileCholesky
 from ..solvers.ridge.nystrom import DIRECT
-from ..solvers.ridge.whole import shifted_bands
+from ..solvers.ridge.whole import weighted_bands
 
 IN_FEATURES = ("primal", "nystrom")
 AT_ONCE = 256  # query points whose systems are solved together
@@ -133,8 +132,14 @@ class Posterior:
         "Leaving points out", e_i = c_i / (s_i B_ii) and v_i = (1 / B_ii - alpha) / w_i.
         """
         n = len(prepared)
-        problem = RidgeProblem(np.zeros((n, 1)), np.zeros(1), self.weight, self.intercept)
-        rows = np.arange(n) if n <= CHOLESKY_ROWS else _some(n, settings.seed, AT_ONCE)
+        problem = RidgeProblem(
+            targets=np.zeros((n, 1)),
+            alpha=np.zeros(1),
+            weight=self.weight,
+            intercept=self.intercept,
+        )
+        few = n <= settings.costs.exact_rows
+        rows = np.arange(n) if few else _some(n, settings.seed, AT_ONCE)
         w = problem.roots[rows] ** 2
         c = (coefficients / problem.roots)[rows]
         ratios, possible = np.empty_like(c), np.empty(c.shape, dtype=bool)
@@ -156,7 +161,7 @@ class Posterior:
         settings: Settings,
     ) -> tuple[Array, Array]:
         """Return the entries of the diagonal of B, and of (S K S + alpha I)**-1, as columns."""
-        if len(prepared) <= CHOLESKY_ROWS:
+        if len(prepared) <= settings.costs.exact_rows:
             ones = self._solve(alpha, problem.roots, prepared, problem, settings)
             whole = self._factors[alpha].inverse_diagonal()[:, None]
         else:
@@ -185,7 +190,7 @@ class Posterior:
             rest += prepared.diag(points)[:, None]
         moments = np.asarray(self.moments)
         factors = [
-            TileCholesky(dense_bands(moments, float(alpha)), np.float64, Monitor())
+            TileCholesky(dense_bands(moments), np.float64, Monitor(), float(alpha))
             for alpha in self.alphas
         ]
         for rows, band in bands:
@@ -206,7 +211,12 @@ class Posterior:
     def _in_points(self, points: Input, prepared: Prepared, settings: Settings) -> Array:
         """Return v(x) for each alpha."""
         n = len(prepared)
-        problem = RidgeProblem(np.zeros((n, 1)), np.zeros(1), self.weight, self.intercept)
+        problem = RidgeProblem(
+            targets=np.zeros((n, 1)),
+            alpha=np.zeros(1),
+            weight=self.weight,
+            intercept=self.intercept,
+        )
         variance = np.empty((len(points), len(self.alphas)))
         diagonal = prepared.diag(points)
         for start in range(0, len(points), AT_ONCE):
@@ -232,15 +242,19 @@ class Posterior:
     ) -> Array:
         """Return (S K S + alpha I)**-1 right."""
         monitor = Monitor()
-        if len(right) <= CHOLESKY_ROWS:
+        if len(right) <= settings.costs.exact_rows:
             if alpha not in self._factors:
                 K = prepared.gram(store=False, dtype=np.float64)
-                bands = shifted_bands(K, problem, alpha)
-                self._factors[alpha] = TileCholesky(bands, np.float64, monitor)
+                bands = weighted_bands(K, problem)
+                self._factors[alpha] = TileCholesky(bands, np.float64, monitor, alpha)
             return self._factors[alpha].solve(right)
         K = prepared.gram(memory_limit=settings.memory_limit)
-        plain = RidgeProblem(right / problem.roots, np.full(right.shape[1], alpha), self.weight)
-        solver = ConjugateGradients(settings.tol, settings.max_iter, 1000, settings.seed)
+        plain = RidgeProblem(
+            targets=right / problem.roots, alpha=np.full(right.shape[1], alpha), weight=self.weight
+        )
+        solver = ConjugateGradients(
+            tol=settings.tol, max_iter=settings.max_iter, rank=1000, random_state=settings.seed
+        )
         return solver.solve(K, plain, monitor).coefficients / problem.roots
 
 

@@ -23,10 +23,12 @@ from ..grams import threads
 from ..inputs import GramRows
 from ..models.svm.classifier import SVC
 from ..models.svm.regressor import SVR
+from ..monitor import speak_for, user_line
+from ..status import Status
 from ..typing import Estimator, Folds, LabelsLike, PointsLike, Scoring, Seed, TargetsLike
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Tuned:
     """What a search found.
 
@@ -50,7 +52,7 @@ class Tuned:
     params: dict[str, Any]
     score: float
     table: dict[str, Any]
-    status: str
+    status: Status
     seconds: float
 
 
@@ -122,9 +124,15 @@ def tune(
     start = time.monotonic()
     limit = None if time_limit is None else checks.number("tune", "time_limit", time_limit, above=0)
     candidates = _grid(space)
-    search = _Search(estimator, X, y, _folds(cv, y, estimator, random_state, X), scoring)
+    search = _Search(
+        estimator=estimator,
+        X=X,
+        y=y,
+        folds=_folds(cv, y, estimator, random_state, X),
+        scoring=scoring,
+    )
     scores: dict[int, Array] = {}
-    status = "complete"
+    status = Status.COMPLETE
     for position, found in search.run(candidates):
         scores[position] = found
         if (
@@ -132,7 +140,7 @@ def tune(
             and time.monotonic() - start >= limit
             and len(scores) < len(candidates)
         ):
-            status = "time limit"
+            status = Status.TIME_LIMIT
             break
     order = sorted(scores)
     means = np.array([scores[position].mean() for position in order])
@@ -141,7 +149,12 @@ def tune(
     model = clone(estimator).set_params(**candidates[top]).fit(X, y)
     table = _table([candidates[position] for position in order], [scores[p] for p in order])
     return Tuned(
-        model, candidates[top], float(scores[top].mean()), table, status, time.monotonic() - start
+        model=model,
+        params=candidates[top],
+        score=float(scores[top].mean()),
+        table=table,
+        status=status,
+        seconds=time.monotonic() - start,
     )
 
 
@@ -177,7 +190,7 @@ def _table(candidates: list[dict[str, Any]], scores: list[Array]) -> dict[str, A
     return table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Search:
     estimator: Any
     X: Any
@@ -232,7 +245,7 @@ class _Search:
         workers = min(threads(), len(self.folds))
         shares = [range(worker, len(self.folds), workers) for worker in range(workers)]
         scores = np.full((len(models), len(self.folds)), np.nan)
-        with ThreadPoolExecutor(workers) as pool:
+        with ThreadPoolExecutor(workers, initializer=speak_for, initargs=(user_line(),)) as pool:
             jobs = [pool.submit(self._some_folds, models, share, scores) for share in shares]
             for job in jobs:
                 job.result()

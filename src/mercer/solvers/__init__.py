@@ -15,11 +15,10 @@ from .perceptron.solver import Perceptron, PerceptronSolution
 from .ridge.features import FeatureRidge
 from .ridge.nystrom import Nystrom
 from .ridge.path import RidgePath
-from .ridge.problem import ADVICE, RidgeProblem, Solution
+from .ridge.problem import RidgeProblem, Solution
 from .ridge.whole import Cholesky, ConjugateGradients
 
 __all__ = [
-    "ADVICE",
     "BoxProblem",
     "BoxSolution",
     "BoxSolver",

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..checks import Array
 from ..monitor import Monitor, Stopped
+from ..status import Status
 from .box.rows import RowStore
 
 FEW = 20  # a pass over K costs as much as one row of it in so many
@@ -53,7 +54,7 @@ class Factor:
         return np.asarray(np.einsum("ij,ij->j", self.T, self.T))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Partition:
     """The clusters of one moment, and what their means need.
 
@@ -70,7 +71,7 @@ class Partition:
     updates: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Clusters:
     """What was found.
 
@@ -85,7 +86,7 @@ class Clusters:
     squares: Array
     distances: Array  # squared, (n, k)
     objective: float
-    status: str
+    status: Status
     iterations: int
     moves: int
     rise: float
@@ -93,13 +94,13 @@ class Clusters:
     starts: tuple[float, ...]
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Run:
     """One start and how far it has come."""
 
     start: int
     here: Partition
-    status: str = "iteration limit"
+    status: Status = Status.ITERATION_LIMIT
     iterations: int = 0
     moves: int = 0
     stalls: int = 0
@@ -107,7 +108,7 @@ class Run:
     shift: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class KernelMeans:
     """Lloyd's algorithm from several seedings; the best result counts.
 
@@ -133,7 +134,7 @@ class KernelMeans:
             for start in range(self.n_init):
                 monitor.poll()
                 labels = seed(K, lloyd.weight, self.n_clusters, random)
-                runs.append(Run(start, lloyd.measure(*lloyd.fresh(labels))))
+                runs.append(Run(start=start, here=lloyd.measure(*lloyd.fresh(labels))))
                 lloyd.run(runs[-1])
             lloyd.confirm(min(runs, key=lambda run: run.here.objective))
         except Stopped as stop:
@@ -213,20 +214,27 @@ class Lloyd:
         totals = np.bincount(labels, self.weight, self.k)
         products = np.bincount(labels, own, self.k)
         objective = self.constant - float((products / totals).sum())
-        return Partition(labels, sums, totals, products / totals**2, objective, updates)
+        return Partition(
+            labels=labels,
+            sums=sums,
+            totals=totals,
+            squares=products / totals**2,
+            objective=objective,
+            updates=updates,
+        )
 
     # --- steps ------------------------------------------------------------------------------
 
     def run(self, run: Run) -> None:
         """Step on until no point moves, or something else ends it."""
-        run.status = "iteration limit"
+        run.status = Status.ITERATION_LIMIT
         if run.iterations == 0:
             self._tell(run, 0)
         while run.iterations < self.settings.max_iter:
             there = self.step(run.here, run.shift)
             run.iterations += 1
             if there is None or self._is_over(run, there):
-                run.status = "converged"
+                run.status = Status.CONVERGED
                 return
 
     def _is_over(self, run: Run, there: Partition) -> bool:
@@ -246,7 +254,7 @@ class Lloyd:
 
     def confirm(self, run: Run) -> None:
         """Look again without what the updates of the sums have rounded."""
-        while run.status == "converged" and run.here.updates:
+        while run.status == Status.CONVERGED and run.here.updates:
             run.here = self.measure(*self.fresh(run.here.labels))
             if self.settings.tol == 0:
                 self.run(run)
@@ -293,23 +301,23 @@ class Lloyd:
         }
         self.monitor.iteration(record)
 
-    def result(self, runs: list[Run], stopped: str | None) -> Clusters:
+    def result(self, runs: list[Run], stopped: Status | None) -> Clusters:
         """Return the best of all starts; stopped: why there are no more of them."""
         best = min(runs, key=lambda run: run.here.objective)
         here = best.here
         gaps = here.squares[:, None] - 2 * here.sums / here.totals[:, None] + self.diagonal
         return Clusters(
-            here.labels,
-            here.totals,
-            here.squares,
-            np.ascontiguousarray(np.maximum(gaps, 0.0).T),
-            here.objective if abs(here.objective) > self.noise else 0.0,
-            stopped or best.status,
-            best.iterations,
-            sum(run.moves for run in runs),
-            max(run.rise for run in runs),
-            best.shift,
-            tuple(run.here.objective for run in runs),
+            labels=here.labels,
+            totals=here.totals,
+            squares=here.squares,
+            distances=np.ascontiguousarray(np.maximum(gaps, 0.0).T),
+            objective=here.objective if abs(here.objective) > self.noise else 0.0,
+            status=stopped or best.status,
+            iterations=best.iterations,
+            moves=sum(run.moves for run in runs),
+            rise=max(run.rise for run in runs),
+            shift=best.shift,
+            starts=tuple(run.here.objective for run in runs),
         )
 
 

@@ -172,7 +172,7 @@ def test_an_exact_map_takes_the_place_of_centres(monkeypatch):
 
 def test_path_holds_out_sets_larger_than_its_space():
     """Both sides of Woodbury's identity."""
-    problem = RidgeProblem(Y[:, None], np.zeros(1), None, True)
+    problem = RidgeProblem(targets=Y[:, None], alpha=np.zeros(1), weight=None, intercept=True)
     path = RidgePath.of_gram(Linear().formula(X, X), problem)
     whole = np.arange(N)
     for size in (2, 30):

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import oracles
 import pytest
+from costed import costed
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer import KernelRidge
-from mercer.fitting import ridge as ridge_fit
+from mercer import KernelRidge, KernelRidgeClassifier
 from mercer.kernels import Gaussian, Linear, Polynomial
 from mercer.solvers import ADVICE
 
@@ -40,10 +40,10 @@ K, CROSS = oracles.gram(gaussian, X), oracles.gram(gaussian, NEW, X)
     [
         (Linear(), X, "primal", "primal: an exact map with 3 features is smaller than 60 points"),
         (Polynomial(2), X, "primal", "primal: an exact map with 13 features is smaller"),
-        (Linear(), X[:3], "cholesky", "Cholesky factor, K .*: 3 points, at most 12000"),
+        (Linear(), X[:3], "cholesky", "Cholesky factor, K .*: a factor of 3 points is quick"),
         (Polynomial(9), X, "cholesky", "Cholesky factor"),
-        (Gaussian(0.4), X, "cholesky", "Cholesky factor, K stored: 60 points, at most 12000"),
-        (Gaussian(0.4), LARGE, "cholesky", "Cholesky factor, K half stored: 1500 points"),
+        (Gaussian(0.4), X, "cholesky", "Cholesky factor, K stored: a factor of 60 points is"),
+        (Gaussian(0.4), LARGE, "cholesky", "Cholesky factor, K half stored: a factor of 1500"),
     ],
 )
 def test_auto_chooses_by_size(kernel, points, solver, plan):
@@ -53,25 +53,61 @@ def test_auto_chooses_by_size(kernel, points, solver, plan):
     assert model.certificate_.status == "exact"
 
 
-def test_auto_uses_conjugate_gradients_beyond_a_number_of_points(monkeypatch):
-    monkeypatch.setattr(ridge_fit, "CHOLESKY_ROWS", N)
+def test_auto_uses_conjugate_gradients_where_they_cost_less():
     assert KernelRidge(kernel=Gaussian(0.4)).fit(X, Y).certificate_.solver == "cholesky"
-    monkeypatch.setattr(ridge_fit, "CHOLESKY_ROWS", N - 1)
-    found = KernelRidge(kernel=Gaussian(0.4)).fit(X, Y).certificate_
+    # Small steps with little to do beside a factor that takes a second.
+    dear = {"quick": 0.0, "single": 1e4, "double": 1e4}
+    found = costed(KernelRidge(10.0, kernel=Gaussian(0.4)), **dear).fit(X, Y).certificate_
     assert found.solver == "cg"
     assert found.plan.startswith("conjugate gradients, K stored: K needs 28.8 kB")
     # A factor that would take longer than may be is not begun.
-    monkeypatch.setattr(ridge_fit, "CHOLESKY_ROWS", 12_000)
-    found = KernelRidge(kernel=Gaussian(0.4), time_limit=0.1).fit(LARGE, LARGE_Y).certificate_
-    assert found.solver == "cg"
+    late = costed(KernelRidge(kernel=Gaussian(0.4), time_limit=60), quick=1e9, double=1e6)
+    assert late.fit(LARGE, LARGE_Y).certificate_.solver == "cg"
 
 
-def test_auto_uses_centres_where_a_pass_takes_too_long_or_nothing_fits(monkeypatch):
+def test_many_outputs_are_worth_a_factor():
+    # A step is made for each output, a factor once.
+    costs = {"quick": 0.0, "bytes": 1e12, "rounds": 1e12}
+    outputs = np.sin(LARGE[:, :1] * np.arange(1, 61))
+    for count, solver in ((1, "cg"), (60, "cholesky")):
+        model = costed(KernelRidge(10.0, kernel=Gaussian(0.4)), **costs)
+        assert model.fit(LARGE, outputs[:, :count]).certificate_.solver == solver
+    assert "where a factor costs less than iterations" in model.certificate_.plan
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_auto_changes_over_to_a_factor_where_iterations_get_nowhere(dtype):
+    # Of the cost of a dozen iterations, where some hundred are needed.
+    costs = {"quick": 0.0, "per_digit": 0.0, "single": 5e10, "double": 5e10, "rounds": 1e12}
+    points = LARGE.astype(dtype)
+    model = KernelRidge(1e-3, kernel=Gaussian(3.0))
+    found = costed(model, **costs).fit(points, LARGE_Y).certificate_
+    assert found.solver == "cholesky"
+    assert found.plan.endswith("K half stored: conjugate gradients got on too slowly")
+    assert found.status == "exact"
+    wanted = KernelRidge(1e-3, kernel=Gaussian(3.0), solver="cholesky").fit(points, LARGE_Y)
+    assert np.array_equal(model.dual_coef_, wanted.dual_coef_)
+    # Who asks for them gets them; and so does who has no room for a factor.
+    asked = costed(KernelRidge(1e-3, kernel=Gaussian(3.0), solver="cg"), **costs)
+    assert asked.fit(points, LARGE_Y).certificate_.iterations > 50
+    few = costed(KernelRidge(1e-3, kernel=Gaussian(3.0), memory_limit="20MB"), **costs)
+    assert few.fit(points, LARGE_Y).certificate_.solver == "cg"
+
+
+def test_errors_left_out_are_exact_up_to_a_number_of_points():
+    labels = LARGE_Y > 0
+    for rows, solver in ((1500, "cholesky"), (1499, "cg")):
+        model = KernelRidgeClassifier(10.0, kernel=Gaussian(0.4))
+        costed(model, quick=0.0, exact_rows=rows, single=1e4, double=1e4).fit(LARGE, labels)
+        assert model.certificate_.solver == solver
+
+
+def test_auto_uses_centres_where_a_pass_takes_too_long_or_nothing_fits():
     model = KernelRidge(kernel=Gaussian(0.4), memory_limit="5MB").fit(LARGE, LARGE_Y)
     told = "Nyström with 353 centres, K(x, z) on the fly: conjugate gradients need more than"
     assert model.certificate_.plan.startswith(told)
-    monkeypatch.setattr(ridge_fit, "PASS_SECONDS", 0)
-    model = KernelRidge(kernel=Gaussian(0.4), memory_limit="9MB").fit(LARGE, LARGE_Y)
+    model = KernelRidge(kernel=Gaussian(0.4), memory_limit="9MB")
+    costed(model, pass_seconds=0).fit(LARGE, LARGE_Y)
     assert re.search(r"K does not fit 9.0 MB and one pass over it would", model.certificate_.plan)
     assert model.score(LARGE, LARGE_Y) > 0.99
     asked = KernelRidge(kernel=Gaussian(0.4), memory_limit="9MB", solver="cg").fit(LARGE, LARGE_Y)

@@ -26,12 +26,13 @@ from ...typing import (
     Seed,
     Weights,
 )
+from ..atomic import atomic
 from ..records import recorded
 from ..targets import as_indicators
 from .regressor import RidgeEstimator
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Labels:
     """Classes or labels of training points.
 
@@ -60,6 +61,9 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
 
     probability: bool
     class_weight: ClassWeight
+    classes_: Array
+    slopes_: Array
+    _multilabel: bool
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -84,7 +88,7 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
         classes = codes if self._multilabel else self.classes_[codes]
         weight = self._class_weighted(classes, weight)
         self._check_weights(codes, weight)
-        return Labels(targets, codes, samples, weight)
+        return Labels(targets=targets, codes=codes, samples=samples, weight=weight)
 
     def _check_weights(self, codes: Array, weight: Array | None) -> None:
         """Refuse weights that leave only one class."""
@@ -145,9 +149,16 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
         """Fit the targets, and calibrate on the scores of models that leave out one point each."""
         targets, weight = labels.targets, labels.weight
         leave = bool(self.probability)
-        fitted = self._solve(points, targets, weight, leave, chosen, since, labels.copies)
+        fitted = self._solve(
+            points,
+            targets,
+            weight,
+            leave_one_out=leave,
+            chosen=chosen,
+            since=since,
+            copies=labels.copies,
+        )
         if not self.probability:
-            self.__dict__.pop("slopes_", None)  # those of a former fit are not of this one
             return
         used = slice(None) if weight is None else weight > 0
         errors = fitted.solution.keep.get("leave_one_out", targets[used])
@@ -315,6 +326,7 @@ class KernelRidgeClassifier(LabelledRidge):
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: PointsLike, y: LabelsLike, sample_weight: Weights = None) -> Self:
         """Find one function for each output.

@@ -31,12 +31,13 @@ from ...typing import (
     TargetsLike,
     Weights,
 )
+from ..atomic import atomic
 from ..base import Certificate, FunctionEstimator
 from ..records import recorded
 from ..targets import is_single
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RidgeCertificate(Certificate):
     """How far a ridge fit is from its optimum, and what it cost.
 
@@ -96,7 +97,9 @@ class RidgeEstimator(FunctionEstimator):
     n_jobs: int | None
     random_state: Seed
     verbose: bool | int
-    intercept_: Any
+    certificate_: RidgeCertificate
+    support_: Array
+    n_iter_: int
 
     def _alphas(self, alpha: Any, outputs: int) -> Array:
         """Return one alpha for each output."""
@@ -142,7 +145,13 @@ class RidgeEstimator(FunctionEstimator):
             prepared, targets, weight = prepared.take(rows), targets[rows], weight[rows]
             copies = None if copies is None else copies[rows]
         alphas = self._alphas(alpha, targets.shape[1])
-        problem = RidgeProblem(targets, alphas, weight, bool(self.fit_intercept), copies)
+        problem = RidgeProblem(
+            targets=targets,
+            alpha=alphas,
+            weight=weight,
+            intercept=bool(self.fit_intercept),
+            copies=copies,
+        )
         problem, factors = problem.scaled()
         with limited_threads(self.n_jobs, who):
             fitted = RidgeFit(prepared, problem, settings, monitor).run(leave_one_out)
@@ -181,8 +190,6 @@ class RidgeEstimator(FunctionEstimator):
             self.support_ = rows
             self._keep(np.arange(1))
         else:
-            if hasattr(self, "coef_"):
-                del self.coef_
             self.dual_coef_ = found.coefficients
             self.support_ = rows[fitted.centres]
             if fitted.moved is None:
@@ -199,23 +206,23 @@ class RidgeEstimator(FunctionEstimator):
         found = fitted.solution
         largest = float(np.sqrt(max(float(prepared.diag().max()), 0.0)))
         self.certificate_ = RidgeCertificate(
-            found.status,
-            fitted.plan,
-            fitted.entries,
-            fitted.bytes,
-            seconds,
-            fitted.way,
-            found.residual,
-            tol,
-            found.gap,
-            found.bound * largest + found.offset,
-            found.iterations,
-            found.rank,
+            status=found.status,
+            plan=fitted.plan,
+            kernel_entries=fitted.entries,
+            bytes=fitted.bytes,
+            seconds=seconds,
+            solver=fitted.way,
+            residual=found.residual,
+            tol=tol,
+            objective_gap=found.gap,
+            error_bound=found.bound * largest + found.offset,
+            iterations=found.iterations,
+            rank=found.rank,
         )
-        if found.advice:
+        if not found.status.is_good:
             must = f"the relative residual must reach tol = {tol:g}"
             got = f"{found.residual:.2g} ({found.status}, {found.iterations} iterations)"
-            text = sentence(type(self).__name__, must, got, found.advice)
+            text = sentence(type(self).__name__, must, got, found.status.advice("ridge"))
             warn(text, ConvergenceWarning)
 
 
@@ -225,6 +232,7 @@ class NumberRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ig
     _sizes: ClassVar[tuple[float, float]] = (0.0, np.inf)  # solved in units of their own
     _flat: bool  # y was a vector
     _single: bool = False  # y was in single precision
+    _posterior: Posterior
 
     def _flatten(self) -> None:
         """Give attributes the shape that goes with a vector y."""
@@ -420,6 +428,7 @@ class KernelRidge(NumberRidge):
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: PointsLike, y: TargetsLike, sample_weight: Weights = None) -> Self:
         """Find the function.

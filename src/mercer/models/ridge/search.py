@@ -46,6 +46,7 @@ from ...typing import (
     TargetsLike,
     Weights,
 )
+from ..atomic import atomic
 from ..parameters import splits_of
 from ..records import recorded
 from ..targets import is_single
@@ -65,6 +66,10 @@ class RidgeSearch(RidgeEstimator):
     alphas: float | Numbers | None
     cv: Folds
     scoring: Scoring
+    alpha_: float
+    best_score_: float
+    best_index_: int
+    cv_results_: dict[str, Any]
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters of the estimator or, as in kernel__gamma, of its single kernel.
@@ -127,7 +132,12 @@ class RidgeSearch(RidgeEstimator):
             candidates = self._score_all(search, chosen, problems, alphas, monitor)
         if not candidates:
             self.cv_results_, self.best_index_ = {}, 0
-            found = Candidate(self._kernel(), alphas[len(alphas) // 2], (float("nan"),), np.inf)
+            found = Candidate(
+                kernel=self._kernel(),
+                alpha=alphas[len(alphas) // 2],
+                scores=(float("nan"),),
+                error=np.inf,
+            )
         else:
             self.cv_results_ = results(candidates)
             self.best_index_ = best(candidates, EQUAL)
@@ -149,10 +159,23 @@ class RidgeSearch(RidgeEstimator):
         weightings, turns = given.weightings(splits)
         asked = part(given.samples) if asks_for_weights(self) else None
         targets, truth = given.targets[kept], given.truth[kept]
-        search = Search(targets, truth, given.known, self.scoring, asked, folds, turns)
+        search = Search(
+            targets=targets,
+            truth=truth,
+            known=given.known,
+            scoring=self.scoring,
+            weight=asked,
+            folds=folds,
+            turns=turns,
+        )
         copies = np.ones(len(targets)) if given.samples is None else given.samples[kept]
         none, offset = np.zeros(targets.shape[1]), bool(self.fit_intercept)
-        return search, [RidgeProblem(targets, none, part(w), offset, copies) for w in weightings]
+        return search, [
+            RidgeProblem(
+                targets=targets, alpha=none, weight=part(w), intercept=offset, copies=copies
+            )
+            for w in weightings
+        ]
 
     def _score_all(
         self,
@@ -380,6 +403,7 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(
         self,
@@ -421,7 +445,11 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
         def known(values: Array, unseen: Any) -> HeldOut:
             return HeldOutNumbers(values[:, 0] if self._flat else values)
 
-        pair = self._search(points, Given(targets, truth, weight, weight, known), groups)
+        pair = self._search(
+            points,
+            Given(targets=targets, truth=truth, samples=weight, weight=weight, known=known),
+            groups,
+        )
         self._solve(points, targets, weight, chosen=pair, since=start)
         if self._flat:
             self._flatten()
@@ -570,6 +598,7 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(
         self,
@@ -636,4 +665,11 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
             return factor if samples is None else factor * samples
 
         balanced = isinstance(self.class_weight, str)
-        return Given(labels.targets, truth, samples, weight, known, reweigh if balanced else None)
+        return Given(
+            targets=labels.targets,
+            truth=truth,
+            samples=samples,
+            weight=weight,
+            known=known,
+            reweigh=reweigh if balanced else None,
+        )

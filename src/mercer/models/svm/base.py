@@ -22,23 +22,14 @@ from ...kernels import Linear
 from ...linalg.cholesky import negative_eigenvalue
 from ...monitor import Monitor, Stopped, to_stderr, warn
 from ...solvers import Machine
+from ...status import Status, first_bad
 from ...typing import Callback
 from ..base import Certificate, KernelEstimator
 
 UNLIMITED = 2**62
 
-ADVICE = {
-    "iteration limit": "Raise max_iter or tol, lower C, or scale the columns of X.",
-    "time limit": "Raise time_limit or tol, or lower C.",
-    "cancelled": "Let it run on, or raise tol.",
-    "no margin": "Raise nu: where so few errors are allowed, the best function is 0.",
-    "rounding": "Scale the columns of X, lower C, or raise tol: beside values of K this large, "
-    "rounding hides what is left.",
-    "stagnated": "Raise tol, scale the columns of X, or see check_kernel: is the kernel Mercer?",
-}
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SvmCertificate(Certificate):
     """How far a support vector machine is from its optimum, and what it cost.
 
@@ -123,6 +114,9 @@ class SupportVectorEstimator(KernelEstimator):
     dual_coef_: Array
     intercept_: Array
     support_: Array
+    n_support_: Array
+    certificate_: SvmCertificate
+    n_iter_: Array
     _of_names: ClassVar[dict[str, Any]] = {"gamma": "scale", "degree": 3, "coef0": 0.0}
 
     def _cost(self, C: Any, endless: bool = True) -> float:
@@ -160,7 +154,7 @@ class SupportVectorEstimator(KernelEstimator):
         if rows.dense is not None and self.kernel_.is_from_outside():
             with contextlib.suppress(Stopped):  # the solver then says so
                 self._check_mercer(rows.dense, monitor)
-        return MachineShop(rows, tol, most, monitor)
+        return MachineShop(rows=rows, tol=tol, max_iter=most, monitor=monitor)
 
     def _check_mercer(self, K: Array, monitor: Monitor) -> None:
         """Warn where a matrix that was handed in has a negative eigenvalue that matters."""
@@ -195,7 +189,7 @@ class SupportVectorEstimator(KernelEstimator):
         who, rows, tol = type(self).__name__, shop.rows, shop.tol
         self.n_iter_ = np.array([machine.solution.iterations for machine in machines])
         states = [machine.solution.status for machine in machines]
-        if "unbounded" in states:
+        if Status.UNBOUNDED in states:
             raise InputError(
                 sentence(
                     who,
@@ -204,7 +198,7 @@ class SupportVectorEstimator(KernelEstimator):
                     "Use a finite C.",
                 )
             )
-        status = next((state for state in states if state != "converged"), "converged")
+        status = first_bad(states)
         primal, dual = sum(m.primal for m in machines), sum(m.dual for m in machines)
         free = sum(int(machine.free.sum()) for machine in machines)
         zero = sum(int((machine.b == 0).sum()) for machine in machines)
@@ -236,13 +230,13 @@ class SupportVectorEstimator(KernelEstimator):
             radius=float(radius),
             rounding=max(machine.solution.rounding for machine in machines),
         )
-        if status != "converged":
+        if status != Status.CONVERGED:
             reached = f"the largest violation of the optimality conditions is {violation:.1e}"
             if violation > tol:
                 reached += f", above tol={tol:g}"
             warn(
                 f"{who}: not converged ({status}): {reached}; the duality gap is "
-                f"{primal - dual:.1e}. {ADVICE.get(status, '')}",
+                f"{primal - dual:.1e}. {status.advice('machines')}",
                 ConvergenceWarning,
             )
 

@@ -27,7 +27,7 @@ def _has_probability(model: Any) -> bool:
     return bool(model.probability)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Labelled:
     """Training points with their classes.
 
@@ -51,6 +51,9 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
     class_weight: ClassWeight
     decision_function_shape: str
     break_ties: bool
+    classes_: Array
+    class_weight_: Array
+    slopes_: Array
     _by_pairs: bool
 
     def _task(self, groups: tuple[int, ...], y: Array, weight: Array) -> Task:
@@ -76,7 +79,9 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         parts = [np.flatnonzero(codes == c) for c in range(len(self.classes_))]
         whole = len(parts) == 2 or not self._by_pairs
         groups = [np.arange(len(codes))] if whole else parts
-        return Labelled(points, codes, weight, weights, parts, groups)
+        return Labelled(
+            points=points, codes=codes, weight=weight, weights=weights, parts=parts, groups=groups
+        )
 
     def _tasks(self, data: Labelled) -> list[Task]:
         """Return the machines to be found."""
@@ -95,7 +100,6 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         """Keep what predictions need."""
         self.intercept_ = np.array([machine.offset for machine in machines])
         self._keep_rows(self._coefficients(machines, data.parts), data.parts)
-        self.__dict__.pop("slopes_", None)  # those of a former fit are not of this one
         if self.probability:
             self._calibrate(data, machines)
 

@@ -28,6 +28,7 @@ from ...typing import (
     Seed,
     Weights,
 )
+from ..atomic import atomic
 from ..records import recorded
 from .classes import SupportVectorClassifier
 
@@ -187,10 +188,16 @@ class SVC(SupportVectorClassifier):
             if not self.fit_intercept:
                 must = "C must be finite where fit_intercept is False"
                 raise InputError(sentence("SVC", must, "C=inf", "Use a large C, such as 1e6."))
-            return Task(groups, hard_margin(y, bounds > 0), read_hard_margin, relative=True)
+            return Task(
+                groups=groups,
+                problem=hard_margin(y, bounds > 0),
+                read=read_hard_margin,
+                relative=True,
+            )
         problem = classification(y, bounds, bool(self.fit_intercept))
-        return Task(groups, problem, read_classification)
+        return Task(groups=groups, problem=problem, read=read_classification)
 
+    @atomic
     @recorded
     def fit(self, X: PointsLike, y: LabelsLike, sample_weight: Weights = None) -> Self:
         """Find the machines.
@@ -367,8 +374,9 @@ class NuSVC(SupportVectorClassifier):
                 sentence("NuSVC", must, f"specified nu={nu:g} is infeasible", "Lower nu.")
             )
         read = partial(read_nu_classification, tol=self.tol)
-        return Task(groups, nu_classification(y, weight, nu), read)
+        return Task(groups=groups, problem=nu_classification(y, weight, nu), read=read)
 
+    @atomic
     @recorded
     def fit(self, X: PointsLike, y: LabelsLike, sample_weight: Weights = None) -> Self:
         """Find the machines.

@@ -33,6 +33,7 @@ from ...typing import (
     TargetsLike,
     Weights,
 )
+from ..atomic import atomic
 from ..records import recorded
 from .base import SupportVectorEstimator
 
@@ -189,6 +190,7 @@ class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: PointsLike, y: TargetsLike, sample_weight: Weights = None) -> Self:
         """Find the function.
@@ -222,7 +224,7 @@ class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         epsilon = checks.number("SVR", "epsilon", self.epsilon, least=0)
         bounds = self._bounds(self.C, weight, len(targets))
         problem = regression(targets, bounds, epsilon, bool(self.fit_intercept))
-        return Task((0,), problem, read_regression)
+        return Task(groups=(0,), problem=problem, read=read_regression)
 
     def predict(self, X: PointsLike) -> Array:
         """Predict the number of each point.
@@ -323,6 +325,8 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
     array([1.])
     """
 
+    epsilon_: float
+
     def __init__(
         self,
         nu: float = 0.5,
@@ -356,6 +360,7 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: PointsLike, y: TargetsLike, sample_weight: Weights = None) -> Self:
         """Find the function and the width of the tube.
@@ -389,11 +394,11 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         with limited_threads(self.n_jobs, "NuSVR"):
             machine = None
             if problem.balanced():
-                machine = shop.solve(Task((0,), problem, read_nu_regression))
+                machine = shop.solve(Task(groups=(0,), problem=problem, read=read_nu_regression))
             if machine is None or machine.parameter <= machine.solution.violation:
                 # No tube is needed, unless that takes larger coefficients than nu allows.
                 narrow = regression(targets, bounds, 0.0, offset=True)
-                free = shop.solve(Task((0,), narrow, read_regression))
+                free = shop.solve(Task(groups=(0,), problem=narrow, read=read_regression))
                 allowed = np.abs(problem.start).sum() * (1 + 1e-9)
                 if machine is None or machine.parameter < 0 or np.abs(free.b).sum() <= allowed:
                     machine = free
@@ -495,6 +500,8 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
     [1, -1]
     """
 
+    offset_: float
+
     def __init__(
         self,
         nu: float = 0.5,
@@ -526,6 +533,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
+    @atomic
     @recorded
     def fit(self, X: PointsLike, y: object = None, sample_weight: Weights = None) -> Self:
         """Find the region.
@@ -553,9 +561,29 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         weight = checks.sample_weight("OneClassSVM", sample_weight, len(points))
         bounds = np.ones(len(points)) if weight is None else weight
         problem = one_class(bounds, self._share("nu"))
-        self._fit_one(points, weight, Task((0,), problem, read_one_class))
+        self._fit_one(points, weight, Task(groups=(0,), problem=problem, read=read_one_class))
         self.offset_ = -self.intercept_[0]
         return self
+
+    @atomic
+    def fit_predict(self, X: PointsLike, y: object = None, sample_weight: Weights = None) -> Array:
+        """Find the region, and return whether each training point lies inside it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : object, default=None
+            Not used; present by scikit-learn's convention.
+        sample_weight : float or array-like of shape (n,), default=None
+            How much each point counts. None is 1 for all.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            1 inside the region and on its border, -1 outside.
+        """
+        return self.fit(X, y, sample_weight).predict(X)
 
     def decision_function(self, X: PointsLike) -> Array:
         """Compute w . phi(x) - rho, which is positive inside the region.

@@ -75,7 +75,7 @@ def _radius(who: str, kernel: Any, X: Any, tol: float) -> float:
     rows = SharedRows(who, prepared, [np.arange(n)], "auto", tol, monitor).of(0)
     start = np.zeros(n)
     start[0] = 1.0
-    problem = BoxProblem(-diagonal / 2, np.zeros(n), np.ones(n), start)
+    problem = BoxProblem(linear=-diagonal / 2, lower=np.zeros(n), upper=np.ones(n), start=start)
     solution = BoxSolver(rows, tol * scale, 2**62, monitor).solve(problem)
     b, products = solution.b, solution.g + diagonal / 2
     squared = diagonal - 2 * products + float(b @ products)
@@ -158,7 +158,12 @@ def vc_bound(
     width = fitted._prepared.map_width()
     if width is not None:
         chance /= 2
-    bounds = [1.0, _margin_bound(who, fitted, X, margins, offset, chance, norm)]
+    bounds = [
+        1.0,
+        _margin_bound(
+            who=who, model=fitted, X=X, margins=margins, offset=offset, chance=chance, norm=norm
+        ),
+    ]
     if width is not None:
         bounds.append(_dimension_bound(margins, width + offset, chance))
     return float(min(bounds))
@@ -181,11 +186,11 @@ def _margins(who: str, model: SupportVectorClassifier, X: Any, y: Any) -> Array:
 def _margin_bound(
     who: str,
     model: SupportVectorClassifier,
-    X: Any,
+    X: PointsLike,
     margins: Array,
     offset: bool,
     chance: float,
-    norm: Any,
+    norm: float | None,
 ) -> float:
     """Return the bound by Rademacher averages of the functions of norm at most L."""
     n, own = len(margins), model.certificate_.norm

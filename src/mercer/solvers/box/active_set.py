@@ -326,28 +326,3 @@ class ActiveSet:
             self.bases[side] = self._shortest(left) if len(left) else -1
             self.members = self.members[self.members != self.bases[side]]
         self._refactor()
-
-
-def balanced(K: Array, problem: BoxProblem, b: Array, g: Array) -> Array | None:
-    """Return where variables between their bounds have equal slopes; None if that is not between.
-
-    Solves K d + E m = -slopes, E' d = 0 with E the sums that are given. Nothing is promised where
-    the equations are ill-conditioned: whoever asks looks at the violation, and takes an active set.
-    """
-    sums = [b > 0, b < 0] if problem.split else [np.ones(len(b), dtype=bool)]
-    sums = [one for one in sums if one.any()] if problem.offset else []
-    n, size = len(b), len(b) + len(sums)
-    if n == 0:
-        return None
-    A, right = np.zeros((size, size), order="F"), np.zeros(size)
-    A[:n, :n], right[:n] = K, -(g + np.sign(b) * problem.kink)
-    scale = float(np.abs(np.diagonal(K)).max())
-    for place, one in enumerate(sums, start=n):
-        A[:n, place] = A[place, :n] = scale * one
-    _, _, found, failed = lapack.dsysv(A, right, lower=1)
-    change = found[:n]
-    for one in sums:  # exactly, where rounding does not
-        change -= one * (float(change @ one) / np.count_nonzero(one))
-    found = b + change
-    inside = (found > problem.lower) & (found < problem.upper) & (found * b > 0)
-    return None if failed or not inside.all() else found

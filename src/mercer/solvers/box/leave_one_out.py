@@ -78,7 +78,7 @@ def _inverse(K: Array) -> tuple[Array, Array]:
     jitter = 1e-12 * float(np.trace(K))
     for _ in range(12 if jitter > 0 else 0):
         try:
-            inverse = TileCholesky(dense_bands(K, jitter), np.float64, Monitor()).solve(np.eye(n))
+            inverse = TileCholesky(dense_bands(K), np.float64, Monitor(), jitter).solve(np.eye(n))
             return inverse, inverse.sum(axis=1)
         except NotPositiveDefinite:
             jitter *= 100

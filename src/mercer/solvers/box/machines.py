@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from ...checks import Array
+from ...status import Status
 from .problem import BoxProblem, BoxSolution
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Machine:
     """A solved machine.
 
@@ -44,17 +45,21 @@ class Machine:
 def classification(y: Array, bounds: Array, offset: bool) -> BoxProblem:
     """Return max sum_i a_i - 1/2 a' Q a over 0 <= a_i <= C_i, y' a = 0, with b = y a; y: -1, 1."""
     lower, upper = np.where(y > 0, 0.0, -bounds), np.where(y > 0, bounds, 0.0)
-    return BoxProblem(-y, lower, upper, np.zeros(len(y)), offset=offset)
+    return BoxProblem(linear=-y, lower=lower, upper=upper, start=np.zeros(len(y)), offset=offset)
 
 
 def regression(y: Array, bounds: Array, epsilon: float, offset: bool) -> BoxProblem:
     """Return min 1/2 b' K b - y' b + epsilon |b|_1 over |b_i| <= C_i."""
-    return BoxProblem(-y, -bounds, bounds, np.zeros(len(y)), kink=epsilon, offset=offset)
+    return BoxProblem(
+        linear=-y, lower=-bounds, upper=bounds, start=np.zeros(len(y)), kink=epsilon, offset=offset
+    )
 
 
 def quantile_regression(y: Array, bounds: Array, q: float, offset: bool) -> BoxProblem:
     """Return min 1/2 b' K b - y' b over (q - 1) C_i <= b_i <= q C_i."""
-    return BoxProblem(-y, (q - 1) * bounds, q * bounds, np.zeros(len(y)), offset=offset)
+    return BoxProblem(
+        linear=-y, lower=(q - 1) * bounds, upper=q * bounds, start=np.zeros(len(y)), offset=offset
+    )
 
 
 def nu_classification(y: Array, bounds: Array, nu: float) -> BoxProblem:
@@ -62,7 +67,7 @@ def nu_classification(y: Array, bounds: Array, nu: float) -> BoxProblem:
     lower, upper = np.where(y > 0, 0.0, -bounds), np.where(y > 0, bounds, 0.0)
     total = nu * float(bounds.sum()) / 2
     start = filled(upper, total) - filled(-lower, total)
-    return BoxProblem(np.zeros(len(y)), lower, upper, start, split=True)
+    return BoxProblem(linear=np.zeros(len(y)), lower=lower, upper=upper, start=start, split=True)
 
 
 def hard_margin(y: Array, used: Array) -> BoxProblem:
@@ -74,7 +79,9 @@ def hard_margin(y: Array, used: Array) -> BoxProblem:
     above, below = np.where((y > 0) & used, 1.0, 0.0), np.where((y < 0) & used, 1.0, 0.0)
     start = filled(above, 1.0) - filled(below, 1.0)
     # The sums alone keep |b| from exceeding 1: no bound is ever reached.
-    return BoxProblem(np.zeros(len(y)), -2 * below, 2 * above, start, split=True)
+    return BoxProblem(
+        linear=np.zeros(len(y)), lower=-2 * below, upper=2 * above, start=start, split=True
+    )
 
 
 def nu_regression(y: Array, bounds: Array, nu: float) -> BoxProblem:
@@ -85,14 +92,14 @@ def nu_regression(y: Array, bounds: Array, nu: float) -> BoxProblem:
     start[order[::-1]] = filled(bounds[order[::-1]], total)
     left = np.where(start > 0, 0.0, bounds)
     start[order] -= filled(left[order], total)
-    return BoxProblem(-y, -bounds, bounds, start, split=True)
+    return BoxProblem(linear=-y, lower=-bounds, upper=bounds, start=start, split=True)
 
 
 def one_class(bounds: Array, nu: float) -> BoxProblem:
     """Return min 1/2 b' K b over 0 <= b_i <= C_i, sum b = nu sum C."""
     n = len(bounds)
     start = filled(bounds, nu * float(bounds.sum()))
-    return BoxProblem(np.zeros(n), np.zeros(n), bounds, start)
+    return BoxProblem(linear=np.zeros(n), lower=np.zeros(n), upper=bounds, start=start)
 
 
 def filled(bounds: Array, total: float) -> Array:
@@ -128,10 +135,10 @@ def _machine(
     bound = np.maximum(problem.upper, -problem.lower) / scale
     primal = norm / 2 + float(losses.sum())
     return Machine(
-        b,
-        offset,
-        values / scale + offset,
-        primal,
+        b=b,
+        offset=offset,
+        scores=values / scale + offset,
+        primal=primal,
         norm=float(np.sqrt(norm)),
         bound=bound,
         solution=found,
@@ -180,7 +187,7 @@ def read_nu_classification(problem: BoxProblem, found: BoxSolution, tol: float) 
     above, below = levels(problem, found)
     margin = (above - below) / 2
     if margin <= tol:
-        status = "no margin" if found.status == "converged" else found.status
+        status = Status.NO_MARGIN if found.status == Status.CONVERGED else found.status
         margin, found = tol, replace(found, status=status)
     offset = -(above + below) / 2 / margin
     y = np.where(problem.upper > 0, 1.0, -1.0)
@@ -203,7 +210,7 @@ def read_hard_margin(problem: BoxProblem, found: BoxSolution) -> Machine:
     margin = (above - below) / 2
     smallest = 1e-12 * max(float(np.abs(found.g).max()), np.finfo(np.float64).tiny)
     if margin <= max(smallest, 4 * found.rounding):  # no more than rounding
-        margin, found = 1.0, replace(found, status="unbounded")
+        margin, found = 1.0, replace(found, status=Status.UNBOUNDED)
     found = replace(found, violation=found.violation / margin, rounding=found.rounding / margin)
     offset = -(above + below) / 2 / margin
     norm = float(found.b @ found.g) / margin**2

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...checks import Array
+from ...status import Status
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BoxProblem:
     """min 1/2 b' K b + linear' b + kink |b|_1 over lower <= b <= upper, with lower <= 0 <= upper.
 
@@ -84,7 +85,7 @@ def _gap(rising: Array, falling: Array) -> float:
     return max(0.0, float(high - low)) if np.isfinite(low) and np.isfinite(high) else 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BoxSolution:
     """b, g = K b + linear, and how far that is from the optimum.
 
@@ -94,7 +95,7 @@ class BoxSolution:
 
     b: Array
     g: Array
-    status: str
+    status: Status
     violation: float
     rounding: float
     objective: float

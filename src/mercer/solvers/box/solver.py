@@ -12,7 +12,8 @@ from ... import _native
 from ...checks import Array
 from ...linalg.blas import blas_threads
 from ...monitor import Monitor, Stopped
-from .active_set import ActiveSet, balanced
+from ...status import Status
+from .active_set import ActiveSet
 from .problem import BoxProblem, BoxSolution
 from .rows import KernelRows
 
@@ -29,6 +30,7 @@ UNTHREADED = 100  # variables up to which BLAS uses one thread of its own accord
 WINDOW = 100  # blocks after which progress is looked for
 EPSILON = float(np.finfo(np.float64).eps)
 ROUNDING = 4 * EPSILON  # of sums of kernel values, themselves rounded, against their terms
+EVERYTHING = slice(None)
 SLOW = 1e-9  # and one that leads nowhere, in a window
 
 
@@ -65,6 +67,7 @@ class BoxSolver:
         b = problem.start.astype(np.float64)
         self.iterations = 0
         self.roots = np.zeros(len(b))  # of the diagonal of K, where it is known
+        self.left: tuple[float, float] | None = None
         slopes = problem.linear.astype(np.float64) if g is None else g.copy()
         try:
             if g is None:
@@ -76,8 +79,7 @@ class BoxSolver:
                 ended = self._blocks(problem, b, slopes)
         except Stopped as stop:
             ended = stop.reason
-        violation = problem.violation(b, slopes)
-        rounding = violation - problem.violation(b, slopes, self._unsure(problem, b))
+        violation, rounding = self.left or self._violation(problem, b, slopes)
         return BoxSolution(
             b=b,
             g=slopes,
@@ -88,21 +90,28 @@ class BoxSolver:
             iterations=self.iterations,
         )
 
-    def _status(self, ended: str, violation: float, rounding: float) -> str:
-        if ended == "unbounded":
-            return ended
-        if violation <= self.tol and (self.iterations or ended == "converged"):
-            return "converged"
-        if ended in ("time limit", "cancelled"):
-            return ended
-        if self.iterations >= self.max_iter:
-            return "iteration limit"
-        return "rounding" if violation - rounding <= self.tol else "stagnated"
+    def _violation(self, problem: BoxProblem, b: Array, g: Array) -> tuple[float, float]:
+        """Return the violation, and how much of it may be rounding."""
+        violation = problem.violation(b, g)
+        return violation, violation - problem.violation(b, g, self._unsure(problem, b))
 
-    def _unsure(self, problem: BoxProblem, b: Array) -> Array:
+    def _status(self, ended: str, violation: float, rounding: float) -> Status:
+        if ended == Status.UNBOUNDED:
+            return Status.UNBOUNDED
+        if violation <= self.tol and (self.iterations or ended == Status.CONVERGED):
+            return Status.CONVERGED
+        if ended in (Status.TIME_LIMIT, Status.CANCELLED):
+            return Status(ended)
+        if self.iterations >= self.max_iter:
+            return Status.ITERATION_LIMIT
+        return Status.ROUNDING if violation - rounding <= self.tol else Status.STAGNATED
+
+    def _unsure(self, problem: BoxProblem, b: Array, chosen: Array | slice = EVERYTHING) -> Array:
         """Return by how much rounding may change K b + linear, by Cauchy and Schwarz."""
-        products = self.roots * float(self.roots @ np.abs(b))
-        return np.asarray(ROUNDING * (products + np.abs(problem.linear)))
+        roots = self.roots[chosen]
+        products = roots * float(roots @ np.abs(b))
+        spread = max(1.0, math.sqrt(np.count_nonzero(b)) / 4)  # of m errors, against one
+        return np.asarray(spread * ROUNDING * (products + np.abs(problem.linear)))
 
     def _fetch(self, chosen: Array) -> Array:
         """Return the places of rows, and note the roots of their diagonal."""
@@ -121,103 +130,148 @@ class BoxSolver:
         return g
 
     def _step(
+        self, problem: BoxProblem, b: Array, g: Array, chosen: Array, tol: float, kept: int
+    ) -> tuple[str, Array, Array]:
+        """Optimise the chosen variables; return how that ended, the places of their rows in
+        memory, and their change.
+
+        kept: as many of the last ones were the first ones of the block before.
+        """
+        slots = self._fetch(chosen)
+        part, slopes = b[chosen], g[chosen]
+        some = problem.restricted(chosen)
+        ended = self._pairs(some, part, slopes, slots, self.rows.columns(chosen), tol, kept)
+        change = part - b[chosen]
+        b[chosen] = part
+        return ended, slots, change
+
+    def _pairs(
         self,
         problem: BoxProblem,
         b: Array,
         g: Array,
-        chosen: Array,
         slots: Array,
+        columns: Array,
         tol: float,
-        kept: int = 0,
-    ) -> tuple[str, Array]:
-        """Optimise the chosen variables; return how that ended and their change.
+        kept: int,
+        lazy: bool = False,
+    ) -> str:
+        """Optimise all variables of a problem by steps of two; return how that ended.
 
-        kept: as many of the last ones were the first ones of the block before.
+        lazy: rows are read when a step needs them, of a block of which no later one keeps a part.
         """
-        part, slope = b[chosen], g[chosen]
         ended, steps, _ = self.block.solve(
             self.rows.values,
             slots,
-            self.rows.columns(chosen),
+            columns,
             kept,
-            problem.lower[chosen],
-            problem.upper[chosen],
+            problem.lower,
+            problem.upper,
             problem.kink,
             problem.offset,
             problem.split,
-            part,
-            slope,
+            b,
+            g,
             tol,
-            min(self.max_iter - self.iterations, STEPS * len(chosen)),
-            lambda: self.monitor.stop_reason() is not None,
+            min(self.max_iter - self.iterations, STEPS * len(b)),
+            self._is_stopped,
+            lazy,
         )
         self.iterations += steps
-        change = part - b[chosen]
-        b[chosen] = part
-        return ended, change
+        return str(ended)
+
+    def _is_stopped(self) -> bool:
+        return self.monitor.stop_reason() is not None
 
     def _whole(self, problem: BoxProblem, b: Array, g: Array, moving: Array) -> str:
         """Solve all variables that can move at once, to the last digits where that can be done."""
         slots = self._fetch(moving)
-        tol, progress, best = self.tol, Progress(ROUNDING), (math.inf, b, g)
-        for turn in range(ROUNDS):
-            kept = len(moving) if turn else 0
-            ended, _ = self._step(problem, b, g, moving, slots, tol, kept)
-            g[:] = self._gradient(problem, b)
-            few = len(problem.free(b)) <= MEMBERS
-            if few and ended != "unbounded" and self.iterations < self.max_iter:
-                # Threads of BLAS wait for one another in every small step, for ever if busy.
-                alone = blas_threads(1) if len(moving) > UNTHREADED else contextlib.nullcontext()
-                with alone:
-                    ended = self._finish(problem, b, g, moving) or ended
-            violation = problem.violation(b, g)
-            self._report(violation, violation)
-            if violation < best[0]:
-                best = violation, b.copy(), g.copy()
-            over = ended == "unbounded" or self.iterations >= self.max_iter
-            exact = violation <= self.tol and (self._is_exact(problem, b, g) or not few)
-            if over or exact or not progress.made(problem, b, g):
-                break
-            tol = min(tol, violation) / 2
-        _, b[:], g[:] = best
+        if len(moving) == len(b):
+            ended = self._turns(problem, b, g, moving, slots)
+        else:
+            x, slopes = b[moving], g[moving]
+            try:
+                ended = self._turns(problem.restricted(moving), x, slopes, moving, slots)
+            finally:
+                b[moving] = x
+                g[:] = self._gradient(problem, b)
         self.monitor.poll()
         return ended
 
-    def _finish(self, problem: BoxProblem, b: Array, g: Array, moving: Array) -> str:
-        """Move b and g to the last digits of the optimum; return "unbounded" if there is none.
-
-        Where pairs have found out who is at a bound, equations for the others are all it takes.
-        """
-        free = problem.free(b)
-        found = balanced(self._part(free), problem.restricted(free), b[free], g[free])
-        if found is not None:
-            before, b[free] = b[free], found
-            slopes = self._gradient(problem, b)
-            if self._is_exact(problem, b, slopes):
-                g[:] = slopes
-                return ""
-            b[free] = before
-        ended = self._active_set(problem, b, g, moving)
-        g[:] = self._gradient(problem, b)
+    def _turns(self, part: BoxProblem, b: Array, g: Array, moving: Array, slots: Array) -> str:
+        """Take steps of two variables, and equations for those between their bounds, in turn."""
+        columns = self.rows.columns(moving)
+        tol, progress, best = self.tol, Progress(ROUNDING), (math.inf, b, g)
+        for turn in range(ROUNDS):
+            ended = self._pairs(part, b, g, slots, columns, tol, len(b) if turn else 0, lazy=True)
+            goes_on = ended != Status.UNBOUNDED and self.iterations < self.max_iter
+            if goes_on and self._polish(part, b, g):
+                return ended
+            few = len(part.free(b)) <= MEMBERS
+            if goes_on and few:
+                ended = self._active_set(part, b, g, moving) or ended
+            else:
+                g[:] = self._sums(part, b, slots, columns)
+            violation = part.violation(b, g)
+            self._report(violation, violation)
+            if violation < best[0]:
+                best = violation, b.copy(), g.copy()
+            over = ended == Status.UNBOUNDED or self.iterations >= self.max_iter
+            reached = violation <= self.tol and (not few or self._is_exact(part, b, g, moving))
+            if over or reached or not progress.made(part, b, g):
+                break
+            tol = min(tol, violation) / 2
+        _, b[:], g[:] = best
         return ended
 
-    def _part(self, chosen: Array) -> Array:
-        """Return K between some variables, in double precision."""
-        part = self.rows.values[self._fetch(chosen)[:, None], self.rows.columns(chosen)]
-        return np.asarray(part.astype(np.float64, copy=False))
+    def _polish(self, part: BoxProblem, b: Array, g: Array) -> bool:
+        """Move b to the last digits where pairs have found out who is at a bound.
 
-    def _is_exact(self, problem: BoxProblem, b: Array, g: Array) -> bool:
+        Equations for the others are then all it takes. Returns whether that has been the case.
+        """
+        exact, violation, rounding = self.block.polish(
+            self.rows.values,
+            part.linear,
+            part.lower,
+            part.upper,
+            part.kink,
+            part.offset,
+            part.split,
+            b,
+            g,
+            ROUNDING,
+            MEMBERS,
+            self._is_stopped,
+        )
+        if not exact or violation > self.tol:
+            return False
+        self.left = violation, rounding
+        self._report(violation, violation)
+        return True
+
+    def _sums(self, part: BoxProblem, b: Array, slots: Array, columns: Array) -> Array:
+        """Return K b + linear of variables whose rows are there."""
+        g = part.linear.copy()
+        used = np.flatnonzero(b)
+        _native.add_rows(self.rows.values, slots[used], b[used], columns, g)
+        return g
+
+    def _is_exact(self, part: BoxProblem, b: Array, g: Array, moving: Array) -> bool:
         """Return whether what is left of the violation may all be rounding."""
-        return problem.violation(b, g, self._unsure(problem, b)) == 0
+        return part.violation(b, g, self._unsure(part, b, moving)) == 0
 
-    def _active_set(self, problem: BoxProblem, b: Array, g: Array, moving: Array) -> str:
-        """Move the variables to their optimum by an active set; g is left behind."""
-        part = problem.restricted(moving)
-        method = ActiveSet(self._part(moving), part, b[moving], g[moving], self.monitor)
-        with np.errstate(over="ignore"):  # room without end, against a tiny step
-            b[moving] = method.run()
+    def _active_set(self, part: BoxProblem, b: Array, g: Array, moving: Array) -> str:
+        """Move b, and g with it, to the optimum; return Status.UNBOUNDED if there is none."""
+        # Threads of BLAS wait for one another in every small step, for ever if busy.
+        alone = blas_threads(1) if len(moving) > UNTHREADED else contextlib.nullcontext()
+        slots, columns = self._fetch(moving), self.rows.columns(moving)
+        K = self.rows.values[slots[:, None], columns].astype(np.float64, copy=False)
+        with alone, np.errstate(over="ignore"):  # room without end, against a tiny step
+            method = ActiveSet(K, part, b, g, self.monitor)
+            b[:] = method.run()
         self.iterations += method.changes
-        return "unbounded" if method.unbounded else ""
+        g[:] = self._sums(part, b, slots, columns)
+        return Status.UNBOUNDED if method.unbounded else ""
 
     def _blocks(self, problem: BoxProblem, b: Array, g: Array) -> str:
         """Solve blocks of variables in turn; return how that ended."""
@@ -229,7 +283,7 @@ class BoxSolver:
         while True:
             if violation <= self.tol:
                 if drift <= 0.01 * self.tol:
-                    return "converged"
+                    return Status.CONVERGED
                 g[:], drift = self._gradient(problem, b), 0.0
                 violation = problem.violation(b, g)
                 continue
@@ -241,15 +295,14 @@ class BoxSolver:
             fresh = self._choose(problem, b, g, kept, size)
             chosen, old = np.concatenate([fresh, kept]), len(kept)
             kept = chosen[: size - size // 3]
-            slots = self._fetch(chosen)
             inner = max(INNER * violation, 0.5 * self.tol)
-            ended, change = self._step(problem, b, g, chosen, slots, inner, old)
+            ended, slots, change = self._step(problem, b, g, chosen, inner, old)
             moved = np.flatnonzero(change)
             self.rows.add(slots[moved], change[moved], g)
             drift += EPSILON * float(self.roots.max() * (self.roots[chosen] @ np.abs(change)))
             violation, rounds = problem.violation(b, g), rounds + 1
             stuck = rounds % WINDOW == 0 and not progress.made(problem, b, g)
-            if ended == "unbounded" or stuck:
+            if ended == Status.UNBOUNDED or stuck:
                 g[:] = self._gradient(problem, b)
                 return ended
             self._report(violation, first)

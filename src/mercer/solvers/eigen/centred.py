@@ -13,6 +13,7 @@ from ...linalg.blas import product
 from ...linalg.cholesky import TILE, negative_eigenvalue
 from ...linalg.eigen import eigh
 from ...monitor import Monitor, Stopped
+from ...status import Status
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Centred:
         return A
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Spectrum:
     """The largest eigenvalues of A, largest first, with vectors of length 1.
 
@@ -109,7 +110,7 @@ class Spectrum:
     residuals: Array
     lowest: float
     zero: float
-    status: str
+    status: Status
     iterations: int
 
     @property
@@ -118,16 +119,27 @@ class Spectrum:
         return float(self.residuals.max(initial=0.0))
 
 
-def nothing_found(n: int, count: int, status: str) -> Spectrum:
+def nothing_found(n: int, count: int, status: Status) -> Spectrum:
     """Return zeros: all there is when a solver was stopped too early."""
     zeros, nan = np.zeros((n, count)), float("nan")
     residuals = np.full(count, nan)
     values, means = np.zeros(count), np.zeros(n)
-    return Spectrum(values, zeros, zeros, means, nan, residuals, nan, nan, status, 0)
+    return Spectrum(
+        values=values,
+        vectors=zeros,
+        products=zeros,
+        means=means,
+        trace=nan,
+        residuals=residuals,
+        lowest=nan,
+        zero=nan,
+        status=status,
+        iterations=0,
+    )
 
 
 def measured(
-    A: Centred, U: Array, lowest: float, status: str, iterations: int, turn: bool
+    A: Centred, U: Array, lowest: float, status: Status, iterations: int, turn: bool
 ) -> Spectrum:
     """Return the eigenpairs in the span of U, and their residuals, by one product with K.
 
@@ -153,16 +165,16 @@ def measured(
     top = float(values.max(initial=0.0))
     residuals = sizes / top if top > A.rounding else np.zeros_like(sizes)
     return Spectrum(
-        values,
-        U,
-        products,
-        means,
-        A.trace(means),
-        residuals,
-        lowest,
-        A.zero(top),
-        status,
-        iterations,
+        values=values,
+        vectors=U,
+        products=products,
+        means=means,
+        trace=A.trace(means),
+        residuals=residuals,
+        lowest=lowest,
+        zero=A.zero(top),
+        status=status,
+        iterations=iterations,
     )
 
 
@@ -187,7 +199,7 @@ class DenseEigen:
             for rows in _bands(A):
                 A[rows] -= np.outer(roots[rows], roots * shift)
             U = largest(A, count, monitor, overwrite=True)[1]
-            return measured(operator, U, lowest, "exact", 0, turn=False)
+            return measured(operator, U, lowest, Status.EXACT, 0, turn=False)
         except Stopped as stop:
             return nothing_found(n, count, stop.reason)
 

@@ -13,6 +13,7 @@ from ...grams.pivots import AT_ONCE
 from ...linalg.blas import WORK, product
 from ...linalg.eigen import SMALL, eigh, extreme_eigenvalues
 from ...monitor import Monitor, Stopped
+from ...status import Status
 from .centred import Centred, Spectrum, largest, measured, nothing_found
 
 EXTRA = 10  # vectors in a block beyond the components that are wanted
@@ -25,7 +26,7 @@ LOST = 0.3  # length that must be left of a unit vector without its part in the 
 SQUARED = 1e-14  # squared length, of the longest, down to which W'W tells the directions of W
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Krylov:
     """Block Lanczos with full orthogonalisation, begun with a guess from a few columns of K.
 
@@ -74,7 +75,7 @@ class Krylov:
             basis = _Basis(A, self.room, self._guess(A, count), count)
         except Stopped as stop:
             return nothing_found(n, count, stop.reason)
-        status, passes = "iteration limit", 0
+        status, passes = Status.ITERATION_LIMIT, 0
         while passes < self.max_iter:
             try:
                 basis.grow(self.tol)
@@ -85,7 +86,7 @@ class Krylov:
                     return nothing_found(n, count, stop.reason)
                 return basis.unmeasured(count, stop.reason, passes)
             if basis.residual <= 0.7 * self.tol or basis.is_complete:
-                status = "converged"
+                status = Status.CONVERGED
                 break
         return self._finish(basis, count, status, passes)
 
@@ -111,15 +112,15 @@ class Krylov:
             "fraction": float(np.clip(done, 0.0, 1.0)),
         }
 
-    def _finish(self, basis: _Basis, count: int, status: str, passes: int) -> Spectrum:
+    def _finish(self, basis: _Basis, count: int, status: Status, passes: int) -> Spectrum:
         """Measure what was found; where time is up, what the basis says of itself must do."""
         try:
             U = basis.vectors(count)
             found = measured(basis.A, U, basis.lowest(), status, passes + 1, turn=True)
         except Stopped as stop:
             return basis.unmeasured(count, stop.reason, passes)
-        if status == "converged" and found.residual > self.tol:
-            return replace(found, status="stagnated")
+        if status == Status.CONVERGED and found.residual > self.tol:
+            return replace(found, status=Status.STAGNATED)
         return found
 
 
@@ -217,21 +218,21 @@ class _Basis:
         T = self.T[: self.filled, : self.filled]
         return extreme_eigenvalues(T)[0]
 
-    def unmeasured(self, count: int, status: str, passes: int) -> Spectrum:
+    def unmeasured(self, count: int, status: Status, passes: int) -> Spectrum:
         """Return what was found without another product: with A u = value u, as is nearly so."""
         A, U, values = self.A, self.vectors(count), self.values[:count]
         means, roots, top = self.means, A.roots[:, None], float(self.values[0])
         return Spectrum(
-            values,
-            U,
-            U * values / roots + means @ (roots * U),
-            means,
-            A.trace(means),
-            self.sizes[:count] / max(top, np.finfo(np.float64).tiny),
-            self.lowest(),
-            A.zero(top),
-            status,
-            passes,
+            values=values,
+            vectors=U,
+            products=U * values / roots + means @ (roots * U),
+            means=means,
+            trace=A.trace(means),
+            residuals=self.sizes[:count] / max(top, np.finfo(np.float64).tiny),
+            lowest=self.lowest(),
+            zero=A.zero(top),
+            status=status,
+            iterations=passes,
         )
 
 

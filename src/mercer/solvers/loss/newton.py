@@ -11,6 +11,7 @@ import numpy as np
 from ...checks import Array
 from ...losses import Softmax, Squared
 from ...monitor import Monitor, Stopped
+from ...status import Status
 from .curvature import Curvature, FreeOffset, curvature_of, inverse
 from .elements import Element, Elements
 
@@ -24,7 +25,7 @@ OFFSET_STEPS = 60
 MOST = 200  # iterations of conjugate gradients in a step of Newton's method
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LossProblem:
     """min over f, b of sum_i w_i loss(f(x_i) + b, y_i) + alpha/2 ||f||**2.
 
@@ -46,7 +47,7 @@ class LossProblem:
         return np.asarray(self.weight[:, None] * self.loss.gradient(F, self.targets))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LossSolution:
     """f, and how far it is from the best one.
 
@@ -56,7 +57,7 @@ class LossSolution:
 
     t: Array
     intercept: Array
-    status: str
+    status: Status
     primal: float
     gap: float
     steps: int
@@ -113,9 +114,15 @@ class _Descent:
             status = self._finish()
         except Stopped as stop:
             status = stop.reason
-        primal = self.objective(self.problem.alpha)
-        spent = self.steps, self.elements.products
-        return LossSolution(self.f.t, self.offset, status, primal, self.gap, *spent)
+        return LossSolution(
+            t=self.f.t,
+            intercept=self.offset,
+            status=status,
+            primal=self.objective(self.problem.alpha),
+            gap=self.gap,
+            steps=self.steps,
+            products=self.elements.products,
+        )
 
     def _curvature(self) -> Curvature:
         problem = self.problem
@@ -133,7 +140,7 @@ class _Descent:
         stages = math.floor(max(ratio, 0.0) / math.log(STAGE))
         return [self.problem.alpha * STAGE**stage for stage in range(stages, 0, -1)]
 
-    def _finish(self) -> str:
+    def _finish(self) -> Status:
         """Take steps at the wanted penalty until the gap is small; return how that ended."""
         alpha, tol, moved = self.problem.alpha, self.settings.tol, True
         start = self.problem.losses(np.zeros_like(self.F))
@@ -145,11 +152,11 @@ class _Descent:
             record = {"stage": "Newton", "iteration": self.steps, "gap": gap, "primal": primal}
             self.monitor.iteration(record | {"fraction": min(max(digits, 0.0), 1.0)})
             if share <= tol:
-                return "converged"
+                return Status.CONVERGED
             if not moved:
-                return "stagnated"
+                return Status.STAGNATED
             if self.steps >= self.settings.max_iter:
-                return "iteration limit"
+                return Status.ITERATION_LIMIT
             # As accurate as the step is worth, and no more than the end asks for.
             enough = 0.5 * math.sqrt(tol / share)
             far = 0.0 if isinstance(self.problem.loss, Squared) else math.sqrt(share)

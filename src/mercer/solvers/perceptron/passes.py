@@ -44,7 +44,7 @@ class Votes:
         return np.asarray(self.beta - self.late / max(self.steps, 1))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Lesson:
     """Points to learn from: their kernel matrix, their classes, and what is known of the first.
 
@@ -168,7 +168,7 @@ class Walk(ABC):
         self.length += float(self.roots[point])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Field:
     """Some points, the whole of K between them, and their scores without the offset."""
 
@@ -236,7 +236,9 @@ class WholeWalk(CoreWalk):
         K = self.lesson.rows.values
         self.scores += self.beta[: self.first].T @ K[: self.first]
         self.at_once = min(max(ENTRIES // len(K), 1), AT_ONCE)
-        self.field = Field(np.arange(len(K)), K, self.scores, self.codes, self.roots)
+        self.field = Field(
+            points=np.arange(len(K)), K=K, scores=self.scores, codes=self.codes, roots=self.roots
+        )
 
     def visit_block(self, block: Array) -> None:
         self.cross(self.field, block)
@@ -288,7 +290,10 @@ class RowWalk(CoreWalk):
             self.entries += near.size
             scores += (self.beta[late] - self.known[late]).T @ near[size:, :size]
             K = np.ascontiguousarray(near[:size, :size])
-            self.cross(Field(block, K, scores, own, self.roots[block]), np.arange(size))
+            self.cross(
+                Field(points=block, K=K, scores=scores, codes=own, roots=self.roots[block]),
+                np.arange(size),
+            )
         else:
             self.steps += len(block)
         self.seen[block] = scores.T + self.offset

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...checks import Array
 from ...monitor import Monitor, Stopped
+from ...status import Status
 from ..box.rows import DenseRows
 from .passes import SINGLE, TIE, Lesson, RowWalk, Votes, Walk, WholeWalk, margins
 from .projectron import BudgetWalk
@@ -20,7 +21,7 @@ SUSPECTS = 256  # points with mistakes that are compared with all others
 TOGETHER = 64  # of them at a time
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PerceptronSolution:
     """What a walk found.
 
@@ -35,7 +36,7 @@ class PerceptronSolution:
     votes: Votes
     mistakes: Array
     by_pass: tuple[int, ...]
-    status: str
+    status: Status
     margin: float
     bound: float
     dropped: float
@@ -61,7 +62,7 @@ class Perceptron:
         order = np.arange(walk.first, len(walk.codes))
         random = None if self.seed is None else np.random.default_rng(self.seed)
         by_pass: list[int] = []
-        status = "iteration limit"
+        status = Status.ITERATION_LIMIT
         try:
             walk.begin()
             for turn in range(1, self.max_iter + 1):
@@ -69,13 +70,13 @@ class Perceptron:
                 before = len(walk.mistakes)
                 walk.visit(visits, f"pass {turn}")
                 by_pass.append(len(walk.mistakes) - before)
-                status = status if by_pass[-1] else "converged"
+                status = status if by_pass[-1] else Status.CONVERGED
                 record = {"stage": "perceptron", "passes": turn, "mistakes": by_pass[-1]}
                 walk.monitor.iteration(record | {"fraction": 1 - by_pass[-1] / len(order)})
-                if status == "converged":
+                if status == Status.CONVERGED:
                     break
         except Stopped as stop:
-            status = status if status == "converged" else stop.reason
+            status = status if status == Status.CONVERGED else stop.reason
             if sum(by_pass) < len(walk.mistakes) or not by_pass:  # in the middle of a pass
                 by_pass.append(len(walk.mistakes) - sum(by_pass))
         return _solution(walk, tuple(by_pass), status)
@@ -87,23 +88,23 @@ class Perceptron:
         return WholeWalk(lesson, monitor) if is_whole else RowWalk(lesson, monitor)
 
 
-def _solution(walk: Walk, by_pass: tuple[int, ...], status: str) -> PerceptronSolution:
+def _solution(walk: Walk, by_pass: tuple[int, ...], status: Status) -> PerceptronSolution:
     support = np.flatnonzero(walk.beta.any(axis=1))
     margin = math.nan
-    if status == "converged" and walk.first == 0:
+    if status == Status.CONVERGED and walk.first == 0:
         with contextlib.suppress(Stopped):  # no time is left to measure it
             margin = _margin(walk)
     return PerceptronSolution(
-        support,
-        Votes(walk.beta[support], walk.late[support], walk.steps),
-        np.array(walk.mistakes, dtype=np.int64),
-        by_pass,
-        status,
-        margin,
-        (float(walk.lesson.diagonal.max()) + 1) / margin**2 if margin != 0 else math.inf,
-        walk.dropped,
-        walk.examined,
-        walk.entries,
+        support=support,
+        votes=Votes(walk.beta[support], walk.late[support], walk.steps),
+        mistakes=np.array(walk.mistakes, dtype=np.int64),
+        by_pass=by_pass,
+        status=status,
+        margin=margin,
+        bound=(float(walk.lesson.diagonal.max()) + 1) / margin**2 if margin != 0 else math.inf,
+        dropped=walk.dropped,
+        examined=walk.examined,
+        entries=walk.entries,
     )
 
 

@@ -13,6 +13,7 @@ from ...linalg.blas import half_square, mirror, product, solve_lower
 from ...linalg.cholesky import TileCholesky, dense_bands
 from ...linalg.eigen import eigh
 from ...monitor import Monitor
+from ...status import Status
 from .problem import RidgeProblem, Solution
 
 Bands = Callable[[], Iterator[tuple[slice, Any]]]
@@ -99,9 +100,14 @@ class FeatureRidge:
             measured = certify(gradient, self.products, self.alpha, self.problem.intercept)
             if best is not None and not measured["residual"] <= best.residual / 2:
                 break
-            status = "exact" if measured["residual"] <= tol else "stagnated"
+            status = Status.EXACT if measured["residual"] <= tol else Status.STAGNATED
             best = Solution(
-                t, b, status, **measured, rank=len(t), keep={"errors": errors} | self._moments()
+                coefficients=t,
+                intercept=b,
+                status=status,
+                **measured,
+                rank=len(t),
+                keep={"errors": errors} | self._moments(),
             )
         return best
 
@@ -111,8 +117,7 @@ class FeatureRidge:
         return {"moments": self.moments} | shape
 
     def _factor(self, alpha: float) -> TileCholesky:
-        shifted = self.moments + alpha * np.eye(len(self.moments))
-        return TileCholesky(dense_bands(shifted), np.float64, self.monitor)
+        return TileCholesky(dense_bands(self.moments), np.float64, self.monitor, alpha)
 
     def _step(self, factors: list[TileCholesky], gradient: Array) -> Array:
         """Return (H + alpha I)**-1 gradient, each output with its own alpha."""

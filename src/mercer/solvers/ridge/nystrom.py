@@ -14,6 +14,7 @@ from ...linalg.blas import half_square
 from ...linalg.cg import Operator, System, conjugate_gradients
 from ...linalg.cholesky import NotPositiveDefinite, TileCholesky, dense_bands, pivoted_cholesky
 from ...monitor import Monitor, Stopped
+from ...status import Status
 from .features import FeatureRidge, certify, unwhiten, whiten
 from .problem import RidgeProblem, Solution, unsolved
 
@@ -64,7 +65,14 @@ class Nystrom:
         try:
             if len(lower) <= DIRECT or self.leave_one_out:
                 return self._direct(cross, lower, problem, monitor)
-            return _Centres(self, cross, lower, problem, monitor, share).solve()
+            return _Centres(
+                settings=self,
+                cross=cross,
+                lower=lower,
+                problem=problem,
+                monitor=monitor,
+                share=share,
+            ).solve()
         except Stopped as stop:
             return unsolved(problem, stop.reason, len(lower))
 
@@ -162,7 +170,9 @@ class _Centres:
             right = self.right[:, alphas == alpha]
             wanted = 0.7 * self.settings.tol * np.linalg.norm(right, axis=0)
             operator = self._preconditioner(float(alpha))
-            systems.append(System(float(alpha), right, wanted, operator))
+            systems.append(
+                System(alpha=float(alpha), right=right, targets=wanted, precondition=operator)
+            )
         iterations, status = conjugate_gradients(
             self._apply, systems, self.settings.max_iter, self.monitor
         )
@@ -177,9 +187,16 @@ class _Centres:
         except Stopped as stop:  # what the iteration itself carries along is close to it
             status = stop.reason
         measured = certify(left, self.right, alphas, problem.intercept)
-        if status == "converged" and measured["residual"] > self.settings.tol:
-            status = "stagnated"
-        return Solution(t, b, status, **measured, iterations=iterations, rank=len(t))
+        if status == Status.CONVERGED and measured["residual"] > self.settings.tol:
+            status = Status.STAGNATED
+        return Solution(
+            coefficients=t,
+            intercept=b,
+            status=status,
+            **measured,
+            iterations=iterations,
+            rank=len(t),
+        )
 
     def _gradient(self, t: Array, b: Array, theta: Array) -> Array:
         """Return L**-1 K' W (y - K t - b) - alpha theta, in double precision."""

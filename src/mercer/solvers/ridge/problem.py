@@ -8,22 +8,13 @@ from typing import Any
 import numpy as np
 
 from ...checks import Array
-
-ADVICE = {
-    "exact": "",
-    "converged": "",
-    "iteration limit": "Raise max_iter, or loosen tol; a larger alpha or gamma converges sooner.",
-    "time limit": "Raise time_limit, or choose solver='nystrom' for a smaller model.",
-    "cancelled": "The fit was asked to stop; fit again to finish it.",
-    "stagnated": "Rounding limits the accuracy: loosen tol, raise alpha, or hand in X as float64.",
-}
-
+from ...status import Status
 
 ERRORS = ("errors", "leave_one_out")  # what a solution keeps in the units of the targets
 ORDINARY = 332  # powers of two up to which sizes of targets, and their squares, are of no concern
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RidgeProblem:
     """min over f, b of sum_i w_i (y_i - f(x_i) - b)**2 + alpha ||f||**2, one for each output.
 
@@ -104,18 +95,18 @@ class RidgeProblem:
         return c, b, ones
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Solution:
     """What a solver found.
 
-    coefficients: (points, outputs). status: a key of ADVICE. residual: the largest relative
+    coefficients: (points, outputs). status: how it ended. residual: the largest relative
     residual of an output, in double precision. gap: bound on how far the objective
     is above its minimum. bound: largest |f(x) - f*(x)| for k(x, x) = 1 is `bound`, plus `offset`.
     """
 
     coefficients: Array
     intercept: Array
-    status: str
+    status: Status
     residual: float
     gap: float
     bound: float
@@ -138,20 +129,17 @@ class Solution:
             keep=self.keep | errors,
         )
 
-    @property
-    def advice(self) -> str:
-        """What to do about the status."""
-        return ADVICE[self.status]
 
-
-def unsolved(problem: RidgeProblem, status: str, points: int | None = None) -> Solution:
+def unsolved(problem: RidgeProblem, status: Status, points: int | None = None) -> Solution:
     """Return f = 0 with the mean as intercept: all there is when a solver was stopped too early."""
     means = problem.means()
     b = means if problem.intercept else np.zeros_like(means)
     nan = float("nan")
     n, outputs = problem.targets.shape
     zeros = np.zeros((n if points is None else points, outputs))
-    return Solution(zeros, b, status, nan, nan, nan)
+    return Solution(
+        coefficients=zeros, intercept=b, status=status, residual=nan, gap=nan, bound=nan
+    )
 
 
 def assess(

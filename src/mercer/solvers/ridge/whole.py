@@ -9,12 +9,12 @@ import numpy as np
 
 from ...checks import Array
 from ...grams import Gram, Multiply, partial_cholesky
-from ...linalg.cg import LowRankPreconditioner, Operator, System, conjugate_gradients
-from ...linalg.cholesky import TILE, NotPositiveDefinite, TileCholesky
+from ...linalg.cg import LowRankPreconditioner, Operator, Patience, System, conjugate_gradients
+from ...linalg.cholesky import SINGLE_FROM, TILE, NotPositiveDefinite, TileCholesky
 from ...monitor import Monitor, Stopped
+from ...status import Status
 from .problem import RidgeProblem, Solution, assess, unsolved
 
-SINGLE_FROM = 2000  # rows from which a single-precision factor and its refinement are faster
 REFINEMENTS = 30
 PRECISE_BELOW = 2e-5  # residuals that single-precision sums cannot tell
 
@@ -41,16 +41,14 @@ def symmetric_operator(K: Gram, problem: RidgeProblem, precise: bool = True) -> 
     return apply
 
 
-def shifted_bands(K: Gram, problem: RidgeProblem, alpha: float) -> Iterator[tuple[slice, Array]]:
-    """Yield the lower half of S K S + alpha I in bands of rows."""
+def weighted_bands(K: Gram, problem: RidgeProblem) -> Iterator[tuple[slice, Array]]:
+    """Yield the lower half of S K S in bands of rows."""
     n, roots = len(problem.targets), problem.roots
     for start in range(0, n, TILE):
         rows = slice(start, min(start + TILE, n))
         band = K.rows(rows)[:, : rows.stop]
         if problem.weight is not None:
             band = band * roots[rows] * roots[: rows.stop, 0]
-        band = np.array(band)
-        band[np.arange(rows.stop - start), np.arange(start, rows.stop)] += alpha
         yield rows, band
 
 
@@ -61,6 +59,7 @@ class Cholesky:
     The factor is in single precision for large K; iterative refinement brings the full accuracy,
     and a double-precision factor is made where it does not.
     leave_one_out: also find the errors of the models that leave out one point each.
+    single_from: the points from which on the factor is in single precision.
 
     Higham, Pranesh, "Exploiting lower precision arithmetic in solving symmetric positive definite
     linear systems" (2021).
@@ -68,6 +67,7 @@ class Cholesky:
 
     tol: float = 1e-6
     leave_one_out: bool = False
+    single_from: int = SINGLE_FROM
 
     def solve(self, K: Gram, problem: RidgeProblem, monitor: Monitor) -> Solution:
         apply = symmetric_operator(K, problem)
@@ -75,7 +75,14 @@ class Cholesky:
         solved, diagonals = [], []
         try:
             for alpha, columns in problem.groups():
-                found, factor = self._one(K, problem, alpha, right[:, columns], apply, monitor)
+                found, factor = self._one(
+                    K=K,
+                    problem=problem,
+                    alpha=alpha,
+                    right=right[:, columns],
+                    apply=apply,
+                    monitor=monitor,
+                )
                 solved.append(found)
                 if self.leave_one_out:
                     diagonals.append(factor.inverse_diagonal())
@@ -83,11 +90,13 @@ class Cholesky:
             certificate = assess(problem, c, b, ones, apply(c))
         except Stopped as stop:
             return unsolved(problem, stop.reason)
-        status = "exact" if certificate["residual"] <= self.tol else "stagnated"
+        status = Status.EXACT if certificate["residual"] <= self.tol else Status.STAGNATED
         keep = {}
         if self.leave_one_out:
             keep["leave_one_out"] = self._left_out(problem, c, ones, solved, diagonals)
-        return Solution(problem.roots * c, b, status, **certificate, keep=keep)
+        return Solution(
+            coefficients=problem.roots * c, intercept=b, status=status, **certificate, keep=keep
+        )
 
     def _one(
         self,
@@ -99,11 +108,11 @@ class Cholesky:
         monitor: Monitor,
     ) -> tuple[Array, TileCholesky]:
         """Return the solution of (S K S + alpha I) C = right, and the factor."""
-        single = len(right) >= SINGLE_FROM
+        single = len(right) >= self.single_from
         goal = min(self.tol, 1e-12 if K.dtype == np.float64 else 1e-7)
         for dtype in [np.float32, np.float64] if single else [np.float64]:
             try:
-                factor = TileCholesky(shifted_bands(K, problem, alpha), dtype, monitor)
+                factor = TileCholesky(weighted_bands(K, problem), dtype, monitor, alpha)
             except NotPositiveDefinite:
                 if dtype == np.float32:
                     continue
@@ -162,13 +171,14 @@ def refine(
     return X, best
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ConjugateGradients:
     """Conjugate gradients on all outputs at once, with a randomly pivoted partial Cholesky factor
     as preconditioner.
 
     rank: of the preconditioner. exact: the matrix that decides, where K itself is stored with
-    fewer digits; the solution is then refined against it.
+    fewer digits; the solution is then refined against it. alternative: what another way costs, as a
+    number of iterations; `TooSlow` is raised where those still to come look like more.
 
     Diaz, Epperly, Frangella, Tropp, Webber, "Robust, randomized preconditioning for kernel ridge
     regression" (2023).
@@ -178,6 +188,7 @@ class ConjugateGradients:
     max_iter: int
     rank: int
     random_state: int
+    alternative: float = np.inf
 
     def solve(
         self, K: Gram, problem: RidgeProblem, monitor: Monitor, exact: Gram | None = None
@@ -191,9 +202,9 @@ class ConjugateGradients:
         c, b, ones = problem.join(work.solutions)
         certificate = assess(problem, c, b, ones, work.applied())
         return Solution(
-            problem.roots * c,
-            b,
-            status,
+            coefficients=problem.roots * c,
+            intercept=b,
+            status=status,
             **certificate,
             iterations=work.iterations,
             rank=work.rank,
@@ -224,6 +235,7 @@ class _Refinement:
         self.solutions = [np.zeros((len(self.right), len(c))) for _, c in self.groups]
         self.residuals = [self.right[:, columns] for _, columns in self.groups]
         self.iterations = self.rank = 0
+        self.patience = Patience(settings.tol, settings.alternative)
 
     def _apply(self, V: Array) -> Array:
         roots = self.problem.roots
@@ -238,19 +250,19 @@ class _Refinement:
         preconditioner = LowRankPreconditioner(factor.values, self.monitor)
         return [preconditioner.at(alpha) for alpha, _ in self.groups]
 
-    def run(self, operators: list[Operator]) -> str:
+    def run(self, operators: list[Operator]) -> Status:
         """Return the status; solutions and residuals are those of the last full correction."""
         while True:
             before = self._worst()
             status = self._solve_for_residual(operators)
-            if status in ("time limit", "cancelled"):
+            if status.was_stopped:
                 return status
             if self._worst() <= 1:
-                return "converged"
+                return Status.CONVERGED
             if self.iterations >= self.settings.max_iter:
-                return "iteration limit"
+                return Status.ITERATION_LIMIT
             if self._worst() > before / 2:
-                return "stagnated"
+                return Status.STAGNATED
 
     def _worst(self) -> float:
         """Return the largest residual as a multiple of what is allowed."""
@@ -260,7 +272,7 @@ class _Refinement:
         ]
         return max(found) / self.settings.tol
 
-    def _solve_for_residual(self, operators: list[Operator]) -> str:
+    def _solve_for_residual(self, operators: list[Operator]) -> Status:
         """Add what K says about the residual to the solutions."""
         systems = []
         for (alpha, _), residual, scale, operator in zip(
@@ -269,19 +281,23 @@ class _Refinement:
             wanted = np.maximum(
                 0.7 * self.settings.tol * scale, self.floor * np.linalg.norm(residual, axis=0)
             )
-            systems.append(System(alpha, residual, wanted, operator, scale))
+            systems.append(
+                System(
+                    alpha=alpha, right=residual, targets=wanted, precondition=operator, scale=scale
+                )
+            )
         before = self.iterations
         self.iterations, status = conjugate_gradients(
-            self._apply, systems, self.settings.max_iter, self.monitor, before
+            self._apply, systems, self.settings.max_iter, self.monitor, before, self.patience
         )
-        if self.iterations == 0 and status != "converged":
+        if self.iterations == 0 and status != Status.CONVERGED:
             # Stopped in the first product: what the preconditioner says is all there is.
             self.solutions = [s.precondition(s.right) for s in systems]
             self.residuals = [np.full_like(s.right, np.nan) for s in systems]
             return status
         self.solutions = [x + s.X for x, s in zip(self.solutions, systems, strict=True)]
         try:
-            if status in ("time limit", "cancelled"):
+            if status.was_stopped:
                 raise Stopped(status)
             self._find_residuals()
         except Stopped as stop:
