@@ -9,20 +9,40 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "bind/arrays.hpp"
+#include "engine/answers.hpp"
 #include "engine/half_matrix.hpp"
 #include "engine/normal.hpp"
 
 namespace {
 
 using Numbers = std::optional<Column<double>>;  // one a column, or none
+
+template <class Number>
+mercer::DenseRows<Number> dense_rows(const Rows<Number>& x) {
+    const auto rows = static_cast<std::int64_t>(x.shape(0));
+    const auto columns = static_cast<std::int64_t>(x.shape(1));
+    require(rows == 0 || columns <= 1 || x.stride(1) == 1,
+            "Panels: the numbers of a row must be adjacent.");
+    return {x.data(), rows, columns, rows > 1 ? x.stride(0) : columns};
+}
+
+template <class T>
+std::vector<std::vector<T>> copies(const std::vector<Column<T>>& given) {
+    std::vector<std::vector<T>> made;
+    for (const auto& one : given) made.emplace_back(one.data(), one.data() + one.shape(0));
+    return made;
+}
 
 template <class T, class Source>
 std::shared_ptr<mercer::Panels<T>> pack_rows(const Source& source, const Numbers& centre,
@@ -40,12 +60,7 @@ std::shared_ptr<mercer::Panels<T>> pack_rows(const Source& source, const Numbers
 template <class T, class Number>
 std::shared_ptr<mercer::Panels<T>> pack(const Rows<Number>& x, const Numbers& centre,
                                         const Numbers& scale) {
-    const auto rows = static_cast<std::int64_t>(x.shape(0));
-    const auto columns = static_cast<std::int64_t>(x.shape(1));
-    require(rows == 0 || columns <= 1 || x.stride(1) == 1,
-            "Panels: the numbers of a row must be adjacent.");
-    const std::int64_t stride = rows > 1 ? x.stride(0) : columns;
-    return pack_rows<T>(mercer::DenseRows<Number>{x.data(), rows, columns, stride}, centre, scale);
+    return pack_rows<T>(dense_rows(x), centre, scale);
 }
 
 template <class T, class Number, class Index>
@@ -69,9 +84,70 @@ void bind_sparse(Class& panels) {
                       "centre"_a.noconvert().none(), "scale"_a.noconvert().none());
 }
 
+// A native job of new rows runs with Python's lock where it is shorter than waiting for the lock.
+template <class T, class Work>
+void run_few(const mercer::Job<T>& job, const Work& work) {
+    if (job.small()) {
+        work();
+    } else {
+        const nb::gil_scoped_release release;
+        work();
+    }
+}
+
+template <class T, class Number, class Class>
+void bind_answers(Class& answers) {
+    using Answers = mercer::Answers<T>;
+    const auto job = [](const Answers& self, const Rows<Number>& x,
+                        const std::vector<Column<T>>& vectors) {
+        return self.job(dense_rows(x), copies(vectors));
+    };
+    answers
+        .def(
+            "multiply",
+            [job](const Answers& self, const Rows<Number>& x, const std::vector<Column<T>>& vectors,
+                  const Matrix<double>& v, const Output<double>& out) {
+                require(static_cast<std::int64_t>(v.shape(0)) == self.columns() &&
+                            out.shape(0) == x.shape(0) && out.shape(1) == v.shape(1),
+                        "multiply: v and out must fit.");
+                const auto found = job(self, x, vectors);
+                if (!found) return false;
+                run_few(*found, [&] {
+                    found->multiply(v.data(), static_cast<std::int64_t>(v.shape(1)), out.data(),
+                                    nullptr);
+                });
+                return std::all_of(out.data(), out.data() + out.size(),
+                                   [](double value) { return std::isfinite(value); });
+            },
+            "x"_a.noconvert(), "vectors"_a.noconvert(), "v"_a.noconvert(), "out"_a.noconvert(),
+            "K(x, columns) v into out; False where something is not finite.")
+        .def(
+            "top",
+            [job](const Answers& self, const Rows<Number>& x, const std::vector<Column<T>>& vectors,
+                  const std::optional<Column<double>>& shift, const Output<std::int64_t>& columns,
+                  const Output<double>& keys) {
+                require(keys.shape(0) == x.shape(0) && columns.shape(0) == keys.shape(0) &&
+                            columns.shape(1) == keys.shape(1),
+                        "top: both outputs must have a row for each of x.");
+                require(!shift || static_cast<std::int64_t>(shift->shape(0)) == self.columns(),
+                        "top: shift must have one number a column.");
+                const auto found = job(self, x, vectors);
+                if (!found) return false;
+                run_few(*found, [&] {
+                    found->top(static_cast<std::int64_t>(keys.shape(1)),
+                               shift ? shift->data() : nullptr, columns.data(), keys.data(),
+                               nullptr);
+                });
+                return found->finite();
+            },
+            "x"_a.noconvert(), "vectors"_a.noconvert(), "shift"_a.noconvert().none(),
+            "columns"_a.noconvert(), "keys"_a.noconvert(),
+            "The best columns of each row of x; False where something is not finite.");
+}
+
 template <class T>
 void bind_engine_of(nb::module_& m, const char* panels_name, const char* job_name,
-                    const char* packed_name) {
+                    const char* packed_name, const char* answers_name) {
     using Panels = mercer::Panels<T>;
     using Job = mercer::Job<T>;
 
@@ -131,12 +207,6 @@ void bind_engine_of(nb::module_& m, const char* panels_name, const char* job_nam
                         programs[p].push_back({static_cast<mercer::Op>(code(i, 0)), code(i, 1),
                                                code(i, 2), code(i, 3), number(i, 0), number(i, 1)});
                 }
-                const auto vectors = [](const std::vector<Column<T>>& given) {
-                    std::vector<std::vector<T>> copies;
-                    for (const auto& one : given)
-                        copies.emplace_back(one.data(), one.data() + one.shape(0));
-                    return copies;
-                };
                 std::vector<mercer::External<T>> blocks;
                 for (const auto& one : externals) {
                     require(static_cast<std::int64_t>(one.shape(0)) == rows &&
@@ -146,7 +216,7 @@ void bind_engine_of(nb::module_& m, const char* panels_name, const char* job_nam
                 }
                 new (self)
                     Held{Job(rows, columns, same_points, std::move(terms), std::move(programs),
-                             vectors(left_vectors), vectors(right_vectors), std::move(blocks)),
+                             copies(left_vectors), copies(right_vectors), std::move(blocks)),
                          externals, rows, columns};
             },
             "rows"_a, "columns"_a, "same_points"_a, "statistics"_a, "left"_a, "right"_a,
@@ -219,6 +289,26 @@ void bind_engine_of(nb::module_& m, const char* panels_name, const char* job_nam
             "finite", [](const Held& self) { return self.job.finite(); },
             "Whether every kernel value computed so far was a finite number.");
 
+    using Answers = mercer::Answers<T>;
+    nb::class_<Answers> answers(m, answers_name, "Answers for a few new rows, all else prepared.");
+    answers.def(
+        "__init__",
+        [](Answers* self, const Held& pattern, const std::vector<Numbers>& centres,
+           const std::vector<Numbers>& scales) {
+            require(centres.size() == scales.size(), "Answers: centres come with scales.");
+            const auto numbers = [](const Numbers& given) {
+                return given ? std::vector<double>(given->data(), given->data() + given->size())
+                             : std::vector<double>();
+            };
+            std::vector<typename Answers::Frame> frames;
+            for (std::size_t t = 0; t < centres.size(); ++t)
+                frames.push_back({numbers(centres[t]), numbers(scales[t])});
+            new (self) Answers(pattern.job, std::move(frames));
+        },
+        "pattern"_a, "centres"_a.noconvert(), "scales"_a.noconvert());
+    bind_answers<T, T>(answers);
+    bind_answers<T, std::conditional_t<std::is_same_v<T, float>, double, float>>(answers);
+
     using Packed = mercer::Packed<T>;
     nb::class_<Packed>(m, packed_name, "A symmetric matrix, half of it kept.")
         .def_static(
@@ -285,6 +375,6 @@ void bind_engine_of(nb::module_& m, const char* panels_name, const char* job_nam
 void bind_engine(nb::module_& m) {
     m.attr("MAX_REGISTERS") = mercer::max_registers;
     m.attr("MAX_TERMS") = mercer::max_terms;
-    bind_engine_of<float>(m, "Panels32", "Job32", "Packed32");
-    bind_engine_of<double>(m, "Panels64", "Job64", "Packed64");
+    bind_engine_of<float>(m, "Panels32", "Job32", "Packed32", "Answers32");
+    bind_engine_of<double>(m, "Panels64", "Job64", "Packed64", "Answers64");
 }

@@ -15,10 +15,16 @@ namespace {
 constexpr std::int64_t row_panels = 8;         // of a tile
 constexpr std::int64_t column_panels = 16;     // of a tile
 constexpr std::int64_t columns_at_once = 160;  // of the points, so that two panels stay in L1
+constexpr double program_cost = 16;            // of a value, in products of two numbers
+constexpr double alone_below = 1 << 20;        // products: some 100 microseconds
 
 // What rounding may do to a kernel value.
 template <class T>
 constexpr double tolerance = sizeof(T) == 4 ? 1e-6 : 5e-14;
+
+void require(bool holds, const char* sentence) {
+    if (!holds) throw std::invalid_argument(std::string("Job: ") + sentence);
+}
 
 }  // namespace
 
@@ -37,9 +43,6 @@ Job<T>::Job(std::int64_t rows, std::int64_t columns, bool same_points, std::vect
       externals_(std::move(externals)),
       tile_rows_(row_panels * kernels<T>().width),
       tile_columns_(column_panels * kernels<T>().width) {
-    const auto require = [](bool holds, const char* sentence) {
-        if (!holds) throw std::invalid_argument(std::string("Job: ") + sentence);
-    };
     const auto limit = static_cast<std::size_t>(max_terms);
     require(rows >= 0 && columns >= 0, "sizes must not be negative.");
     require(terms_.size() <= limit && left_.size() <= limit && right_.size() <= limit &&
@@ -71,9 +74,6 @@ Job<T>::Job(std::int64_t rows, std::int64_t columns, bool same_points, std::vect
 
 template <class T>
 void Job<T>::check(const Instruction& step) const {
-    const auto require = [](bool holds, const char* sentence) {
-        if (!holds) throw std::invalid_argument(std::string("Job: ") + sentence);
-    };
     const auto reg = [](int r) { return 0 <= r && r < max_registers; };
     const auto in = [&](std::size_t size) {
         return 0 <= step.a && static_cast<std::size_t>(step.a) < size;
@@ -102,13 +102,21 @@ void Job<T>::check(const Instruction& step) const {
 }
 
 template <class T>
-std::vector<typename Job<T>::Scratch> Job<T>::scratches() const {
-    std::vector<Scratch> all(static_cast<std::size_t>(num_threads()));
+bool Job<T>::small() const {
+    double each = program_cost * static_cast<double>(programs_.size());
+    for (const auto& term : terms_) each += static_cast<double>(term.left->columns());
+    return static_cast<double>(rows_) * static_cast<double>(columns_) * each <= alone_below;
+}
+
+template <class T>
+std::vector<typename Job<T>::Scratch> Job<T>::scratches(std::int64_t workers) const {
+    const std::int64_t tall = std::min(tile_rows_, round_up(rows_, kernels<T>().width));
+    std::vector<Scratch> all(static_cast<std::size_t>(workers));
     for (auto& one : all) {
         for (std::size_t t = 0; t < terms_.size(); ++t)
-            one.tiles.push_back(aligned<T>(tile_rows_ * tile_columns_));
+            one.tiles.push_back(aligned<T>(tall * tile_columns_));
         one.registers = aligned<T>(max_registers * tile_columns_);
-        one.values = aligned<T>(tile_rows_ * tile_columns_);
+        one.values = aligned<T>(tall * tile_columns_);
         one.finished.assign(terms_.size(), false);
     }
     return all;
@@ -153,7 +161,7 @@ void Job<T>::statistics(const Block& block, bool upper, Scratch& scratch) const 
                     if (upper && block.column + j + width <= block.row + i) continue;
                     const T* a = term.left->panel((block.row + i) / width) + from * width;
                     sum(a, b, to - from, weights, tile + i * tile_columns_ + j, tile_columns_,
-                        pass == 0);
+                        pass == 0, block.rows - i);
                 }
             }
         }
@@ -231,9 +239,9 @@ std::vector<Block> Job<T>::block_list() const {
 
 template <class T>
 bool Job<T>::store(const std::vector<T*>& outs, const Poll& poll) const {
-    if (outs.size() != programs_.size())
-        throw std::invalid_argument("Job: there must be one matrix for each program.");
-    auto scratch = scratches();
+    require(outs.size() == programs_.size(), "there must be one matrix for each program.");
+    const bool alone = small();
+    auto scratch = scratches(alone ? 1 : num_threads());
     const auto blocks = block_list();
     return parallel_for(
         static_cast<std::int64_t>(blocks.size()),
@@ -252,7 +260,7 @@ bool Job<T>::store(const std::vector<T*>& outs, const Poll& poll) const {
                 if (!there) store_block(block, own.values.get(), outs[p]);
             }
         },
-        poll);
+        poll, alone);
 }
 
 template <class T>
@@ -284,52 +292,62 @@ void Job<T>::store_at_diagonal(const Block& block, const T* values, T* out) cons
 
 template <class T>
 bool Job<T>::multiply(const double* v, std::int64_t count, double* out, const Poll& poll) const {
-    auto scratch = scratches();
-    Product<T> product(rows_, columns_, same_points_, v, count, tile_rows_, tile_columns_);
+    const bool alone = small();
     const auto blocks = block_list();
+    const auto workers = std::min<std::int64_t>(num_threads(), std::ssize(blocks));
+    auto scratch = scratches(alone ? 1 : workers);
+    Product<T> product(rows_, columns_, same_points_, v, count, tile_rows_, tile_columns_, workers);
     const bool done = parallel_in_turn(
         static_cast<std::int64_t>(blocks.size()),
         [&](std::int64_t task, int worker) {
             const Block& block = blocks[static_cast<std::size_t>(task)];
-            const T* values =
-                evaluate(block, same_points_, scratch[static_cast<std::size_t>(worker)], false);
-            product.add(block, values, nullptr, worker);
+            Scratch& own = scratch[alone ? 0 : static_cast<std::size_t>(worker)];
+            product.add(block, evaluate(block, same_points_, own, false), nullptr, worker);
         },
-        poll);
+        poll, alone);
     if (done) product.finish(out);
     return done;
 }
 
 template <class T>
 bool Job<T>::rows(const std::int64_t* chosen, std::int64_t count, T* out, const Poll& poll) const {
-    if (!externals_.empty())
-        throw std::invalid_argument("rows: a part of this kernel is computed elsewhere.");
     for (std::int64_t i = 0; i < count; ++i)
-        if (chosen[i] < 0 || chosen[i] >= rows_)
-            throw std::invalid_argument("rows: a chosen row must exist.");
-    std::vector<Term<T>> terms = terms_;
-    for (auto& term : terms)
-        term.left = std::make_shared<const Panels<T>>(*term.left, chosen, count);
-    std::vector<std::vector<T>> left, right = right_;
+        require(0 <= chosen[i] && chosen[i] < rows_, "a chosen row must exist.");
+    std::vector<std::shared_ptr<const Panels<T>>> panels;
+    for (const auto& term : terms_)
+        panels.push_back(std::make_shared<const Panels<T>>(*term.left, chosen, count));
+    std::vector<std::vector<T>> vectors;
     for (const auto& vector : left_) {
-        left.emplace_back();
+        vectors.emplace_back();
         for (std::int64_t i = 0; i < count; ++i)
-            left.back().push_back(vector[static_cast<std::size_t>(chosen[i])]);
+            vectors.back().push_back(vector[static_cast<std::size_t>(chosen[i])]);
     }
-    for (auto& vector : right) vector.resize(static_cast<std::size_t>(columns_));
-    Job part(count, columns_, false, std::move(terms), {programs_.front()}, std::move(left),
-             std::move(right), {});
+    Job part = with_rows(count, panels, std::move(vectors));
     part.finite_ = finite_;
     if (same_points_) part.own_column_.assign(chosen, chosen + count);
     return part.store({out}, poll);
 }
 
 template <class T>
+Job<T> Job<T>::with_rows(std::int64_t rows,
+                         const std::vector<std::shared_ptr<const Panels<T>>>& left,
+                         std::vector<std::vector<T>> left_vectors) const {
+    require(externals_.empty(), "a part of this kernel is computed elsewhere.");
+    require(left.size() == terms_.size(), "new rows must be packed for every statistic.");
+    std::vector<Term<T>> terms = terms_;
+    for (std::size_t t = 0; t < terms.size(); ++t) terms[t].left = left[t];
+    std::vector<std::vector<T>> right = right_;
+    for (auto& vector : right) vector.resize(static_cast<std::size_t>(columns_));
+    return Job(rows, columns_, false, std::move(terms), {programs_.front()},
+               std::move(left_vectors), std::move(right), {});
+}
+
+template <class T>
 bool Job<T>::top(std::int64_t count, const double* shift, std::int64_t* columns, double* keys,
                  const Poll& poll) const {
-    if (count < 1 || count > columns_)
-        throw std::invalid_argument("top: count must be from 1 to the number of columns.");
-    auto scratch = scratches();
+    require(1 <= count && count <= columns_, "count must be from 1 to the number of columns.");
+    const bool alone = small();
+    auto scratch = scratches(alone ? 1 : num_threads());
     using Found = std::pair<double, std::int64_t>;  // compared in this order
     return parallel_for(
         (rows_ + tile_rows_ - 1) / tile_rows_,
@@ -367,7 +385,7 @@ bool Job<T>::top(std::int64_t count, const double* shift, std::int64_t* columns,
                 }
             }
         },
-        poll);
+        poll, alone);
 }
 
 template class Job<float>;

@@ -59,6 +59,14 @@ public:
     // std::invalid_argument on a row that does not exist, and where a part was computed elsewhere.
     bool rows(const std::int64_t* chosen, std::int64_t count, T* out, const Poll& poll) const;
 
+    // The same matrix for other rows: the columns and the first program stay. left: the new rows
+    // packed for each statistic. Throws std::invalid_argument where a part was computed elsewhere.
+    Job with_rows(std::int64_t rows, const std::vector<std::shared_ptr<const Panels<T>>>& left,
+                  std::vector<std::vector<T>> left_vectors) const;
+
+    // Whether all of it is done before another thread would have woken up.
+    bool small() const;
+
     struct Scratch {
         std::vector<Aligned<T>> tiles;  // one for each statistic
         Aligned<T> registers;
@@ -71,11 +79,13 @@ public:
     bool finite() const { return finite_->load(std::memory_order_relaxed); }
 
     std::int64_t size() const { return rows_; }
+    std::int64_t columns() const { return columns_; }
+    const std::vector<Term<T>>& terms() const { return terms_; }
     std::int64_t tile_rows() const { return tile_rows_; }
     std::int64_t tile_columns() const { return tile_columns_; }
     bool same_points() const { return same_points_; }
     std::vector<Block> block_list() const;
-    std::vector<Scratch> scratches() const;
+    std::vector<Scratch> scratches(std::int64_t workers) const;
 
     // The values of a block, rows tile_columns() apart; they stand until the scratch is used again.
     // upper: what lies below the diagonal of the whole matrix may be left undefined. look: whether

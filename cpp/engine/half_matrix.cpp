@@ -24,7 +24,7 @@ Packed<T>::Packed(const Job<T>& job, bool narrow, const Poll& poll)
     } else {
         values_ = aligned<T>(count * size);
     }
-    auto scratch = job.scratches();
+    auto scratch = job.scratches(num_threads());
     complete_ = parallel_for(
         count,
         [&](std::int64_t task, int worker) {
@@ -109,7 +109,7 @@ std::vector<Aligned<T>> Packed<T>::rooms() const {
 
 template <class T>
 bool Packed<T>::multiply(const double* v, std::int64_t count, double* out, const Poll& poll) const {
-    Product<T> product(n_, n_, true, v, count, tile_rows_, tile_columns_);
+    Product<T> product(n_, n_, true, v, count, tile_rows_, tile_columns_, num_threads());
     auto room = rooms();
     const bool done = parallel_in_turn(
         static_cast<std::int64_t>(blocks_.size()),

@@ -22,27 +22,30 @@ struct Block {
 template <class T>
 class Product {
 public:
+    // workers: how many may add at a time.
     Product(std::int64_t rows, std::int64_t columns, bool same, const double* v, std::int64_t count,
-            std::int64_t tile_rows, std::int64_t tile_columns)
+            std::int64_t tile_rows, std::int64_t tile_columns, std::int64_t workers)
         : rows_(rows),
           count_(count),
           same_(same),
           tile_rows_(tile_rows),
           tile_columns_(tile_columns) {
-        by_point_ = aligned<T>(columns * count);
-        for (std::int64_t j = 0; j < columns * count; ++j)
-            by_point_[static_cast<std::size_t>(j)] = static_cast<T>(v[j]);
+        if (same) {
+            by_point_ = aligned<T>(columns * count);
+            std::transform(v, v + columns * count, by_point_.get(),
+                           [](double value) { return static_cast<T>(value); });
+        }
         depth_ = round_up(columns, tile_columns);
         by_column_ = aligned<T>(depth_ * count);
-        std::fill_n(by_column_.get(), depth_ * count, T(0));
-        for (std::int64_t j = 0; j < columns; ++j)
-            for (std::int64_t c = 0; c < count; ++c)
-                by_column_[static_cast<std::size_t>(c * depth_ + j)] =
-                    by_point_[static_cast<std::size_t>(j * count + c)];
-        for (int w = 0; w < num_threads(); ++w) {
+        for (std::int64_t c = 0; c < count; ++c) {
+            T* own = by_column_.get() + c * depth_;
+            for (std::int64_t j = 0; j < columns; ++j) own[j] = static_cast<T>(v[j * count + c]);
+            std::fill(own + columns, own + depth_, T(0));
+        }
+        for (std::int64_t w = 0; w < workers; ++w) {
             Worker worker;
             worker.part = aligned<T>(tile_columns * count);
-            worker.copy = aligned<T>(tile_rows * tile_columns);
+            worker.copy = aligned<T>(std::min(tile_rows, rows) * tile_columns);
             worker.sums.assign(static_cast<std::size_t>(rows * count), 0.0);
             workers_.push_back(std::move(worker));
         }
@@ -118,7 +121,7 @@ private:
     bool same_;
     std::int64_t tile_rows_, tile_columns_;
     std::int64_t depth_ = 0;
-    Aligned<T> by_point_, by_column_;  // v, twice
+    Aligned<T> by_point_, by_column_;  // v, twice; by point only of the same points
     std::vector<Worker> workers_;
 };
 

@@ -15,6 +15,11 @@
 #include "system/pool.hpp"
 
 namespace mercer {
+namespace {
+
+constexpr std::int64_t alone_below = 1 << 14;  // numbers that one thread packs sooner than two
+
+}  // namespace
 
 template <>
 const Kernels<float>& kernels<float>() {
@@ -94,7 +99,9 @@ Panels<T>::Panels(const Source& source, const double* centre, const double* scal
       panels_((source.rows + width_ - 1) / width_) {
     source.check();
     make_room();
-    parallel_for(panels_, [&](std::int64_t p, int) { pack(p, source, centre, scale); }, nullptr);
+    const bool few = panels_ <= 1 || panels_ * width_ * columns_ <= alone_below;
+    parallel_for(
+        panels_, [&](std::int64_t p, int) { pack(p, source, centre, scale); }, nullptr, few);
     for (std::int64_t i = 0; i < rows_; ++i)
         if (std::isnan(norms_[static_cast<std::size_t>(i)])) missing_.push_back(i);
 }

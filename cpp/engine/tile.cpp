@@ -39,12 +39,12 @@ struct Summand {
 
 template <class T, Statistic s>
 void panel_statistic(const T* a, const T* b, std::int64_t depth, const T* weights, T* out,
-                     std::int64_t stride, bool first) {
+                     std::int64_t stride, bool first, std::int64_t rows) {
     using V = VectorOf<T>;
     constexpr int lanes = Vector<T>::lanes;
     constexpr int width = panel_width<T>, group = group_rows<T>;
     static_assert(width % group == 0);
-    for (int g = 0; g < width; g += group) {
+    for (int g = 0; g < width && g < rows; g += group) {
         V sum[group][vectors] = {};
         for (std::int64_t k = 0; k < depth; ++k) {
             const T* column = b + k * width;

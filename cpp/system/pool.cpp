@@ -142,14 +142,22 @@ Pool& pool() {
 }  // namespace
 
 bool parallel_for(std::int64_t count, const std::function<void(std::int64_t, int)>& task,
-                  const Poll& poll) {
+                  const Poll& poll, bool alone) {
     const auto threads = static_cast<int>(std::min<std::int64_t>(num_threads(), count));
+    if (alone) {
+        for (std::int64_t one = 0; one < count; ++one) task(one, 0);
+        return true;
+    }
     return count <= 0 || pool().run(count, task, threads, false, poll);
 }
 
 bool parallel_in_turn(std::int64_t count, const std::function<void(std::int64_t, int)>& task,
-                      const Poll& poll) {
+                      const Poll& poll, bool alone) {
     const auto threads = static_cast<int>(std::min<std::int64_t>(num_threads(), count));
+    if (alone) {
+        for (std::int64_t one = 0; one < count; ++one) task(one, static_cast<int>(one % threads));
+        return true;
+    }
     return count <= 0 || pool().run(count, task, threads, true, poll);
 }
 

@@ -176,7 +176,7 @@ ADVICE_MISSING = {
 def finite(who: str, values: Any, names: Sequence[Any] | None = None, what: str = "X") -> None:
     """Refuse NaN and infinity in an array, dense or sparse, naming the row and the column."""
     # One sum is much cheaper than a mask; only a suspicious sum is worth a look.
-    if assume_finite() or np.isfinite(_quiet_sum(values)):
+    if math.isfinite(_quiet_sum(values)) or assume_finite():
         return
     found = _first_entry(values, lambda entries: ~np.isfinite(entries), names)
     if found is not None:

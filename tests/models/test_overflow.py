@@ -172,7 +172,7 @@ def test_numbers_taken_on_trust_are_not_looked_at():
 
 def test_the_flag_of_a_job():
     view = prepare(ExpDot(), overflowing(np.float64)).view
-    program = program_of((ExpDot(),), view)
+    program = program_of((ExpDot(),), view, view)
     tile = NativeTile(program, (ExpDot(),), view, view, np.float64, Monitor(), checked=False)
     assert tile.job.finite
     rows = np.empty((1, 200))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..checks import Array
-from ..grams import Gram, Prepared, TopK
+from ..grams import Prepared
 from ..grams.blocks.pointwise import is_rounded, matched_values
 from ..grams.finite import refuse_large
 from ..grams.sides import Side, View
@@ -53,7 +54,7 @@ class Nearest:
     diagonal: Array
     memory_limit: Any
 
-    @property
+    @cached_property
     def shift(self) -> Array | None:
         """What is compared with 2 k(x, y); None where it is the same for all points."""
         low, high = self.diagonal.min(), self.diagonal.max()
@@ -76,8 +77,9 @@ class Nearest:
         own = np.arange(n)[:, None] if points is None else None
         count = min(n, k + (own is not None) + (SPARE if refined else 0))
         # Blocks and functions cannot be asked for single pairs: all of it in double precision.
-        K = self._gram(points, None if refined else np.float64)
-        columns, keys = K.reduce(TopK(count, self.shift))
+        wanted = None if refined else np.float64
+        limit = self.memory_limit
+        columns, keys, dtype = self.prepared.top(points, count, self.shift, limit, wanted)
         if self.shift is None:
             keys = -keys
         values = self._values(columns, keys)
@@ -86,13 +88,10 @@ class Nearest:
             values = self._exact(others, rows, columns.ravel()).reshape(columns.shape)
         found = self._best(columns, values, k, own)
         if refined and count < n:
-            unsure = self._unsure(columns, keys, values, found, K.dtype)
+            unsure = self._unsure(columns, keys, values, found, dtype)
             for row_numbers, *better in self._again(others, unsure, k, own):
                 found[0][row_numbers], found[1][row_numbers] = better
         return found
-
-    def _gram(self, points: Input | None, dtype: Any) -> Gram:
-        return self.prepared.gram(points, memory_limit=self.memory_limit, store=False, dtype=dtype)
 
     def _exact(self, points: View, rows: Array, columns: Array) -> Array:
         return matched_values(self.prepared.kernel, points, rows, self.prepared.view, columns)
@@ -138,7 +137,9 @@ class Nearest:
         if len(rows) == 0:
             return
         everything = slice(None)
-        for band_rows, band in self._gram(points.take(rows).points, np.float64).bands():
+        some, limit = points.take(rows).points, self.memory_limit
+        K = self.prepared.gram(some, use="rows", memory_limit=limit, dtype=np.float64)
+        for band_rows, band in K.bands():
             numbers = rows[band_rows]
             keys = self._keys(everything, band)
             if own is not None:

@@ -22,20 +22,23 @@ from .trace.lower import Program, follow, lower, packed_columns
 STATISTICS = (DOT, SQUARED, ABSOLUTE, MINIMUM, ROOT_RATIO, CHI2, UNEQUAL)
 
 
-def program_of(kernels: tuple[Kernel, ...], left: View) -> Program | None:
-    """Return the program of kernels for points like these, made once for a side."""
+def program_of(kernels: tuple[Kernel, ...], left: View, right: View) -> Program | None:
+    """Return the program of kernels for points like these, made once for the training side."""
     if any(kernel.domain == GRAM for kernel in kernels) or _too_sparse(left):
         return None
+    # New points of another kind than those of the training may need another program.
+    alike = type(left.side.points) is type(right.side.points)
+    side = right.side if alike else left.side
 
     def make() -> Program | None:
         # Two points show what all are like; a new representation of all can wait.
-        sample = View(Side(left.side.points.take(slice(0, 2))))
+        sample = View(Side(side.points.take(slice(0, 2))))
         try:
             return lower(kernels, sample, _native.MAX_REGISTERS, _native.MAX_TERMS)
         except KernelError:  # NumPy will meet it again, with all points to speak of
             return None
 
-    found: Program | None = left.side.once(("program", kernels), make)
+    found: Program | None = side.once(("program", kernels), make)
     return found
 
 
@@ -60,7 +63,7 @@ def tile(
 
     checked: whether values that are not finite are refused.
     """
-    program = program_of(kernels, left)
+    program = program_of(kernels, left, right)
     if program is None:
         found = blocks.numpy_tile(kernels, left, right, dtype, monitor)
         for kernel, block in zip(kernels, found, strict=True):
@@ -194,17 +197,14 @@ def packed(
 
     Squared distances are taken around the training centre; weights are folded into the columns.
     """
-    scale: Array | None = None
-    if weights is not None and statistic is not UNEQUAL:
-        root = 0.5 if statistic in (SQUARED, DOT) else 1.0
-        scale = np.array(weights) ** root
     centred = statistic is SQUARED
-    kept = DOT if statistic in (DOT, UNEQUAL) or (scale is None and not centred) else statistic
-    key = ("packed", kept, weights if scale is not None else None, np.dtype(dtype).char)
+    scaled = weights is not None and statistic is not UNEQUAL
+    kept = DOT if statistic in (DOT, UNEQUAL) or not (scaled or centred) else statistic
+    key = ("packed", kept, weights if scaled else None, np.dtype(dtype).char)
 
     def pack() -> Any:
         rows = as_matrix(view.points).values
-        centre = reference.side.centre() if centred else None
+        centre, scale = frame(reference, statistic, weights)
         kind = _native.Panels32 if np.dtype(dtype) == np.float32 else _native.Panels64
         if view.is_sparse:
             return kind.pack_sparse(
@@ -216,3 +216,14 @@ def packed(
         return kind.pack(rows, centre, scale)
 
     return view.once(key, pack)
+
+
+def frame(
+    reference: View, statistic: Any, weights: tuple[float, ...] | None
+) -> tuple[Array | None, Array | None]:
+    """Return what a statistic takes from the columns of a point, and what it multiplies them by."""
+    centre = reference.side.centre() if statistic is SQUARED else None
+    if weights is None or statistic is UNEQUAL:
+        return centre, None
+    root = 0.5 if statistic in (SQUARED, DOT) else 1.0
+    return centre, np.array(weights) ** root

@@ -66,7 +66,7 @@ class GramFamily:
     def dense(self) -> Array:
         """Return all matrices, stacked: shape (kernels, rows, columns)."""
         out = np.empty((len(self), *self.shape), dtype=self.dtype)
-        program = program_of(self.kernels, self.left)
+        program = program_of(self.kernels, self.left, self.right)
         if program is not None and not program.recorder.externals:
             views = self.left, self.right
             whole = NativeTile(program, self.kernels, *views, self.dtype, self.monitor)

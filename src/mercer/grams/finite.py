@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
 from ..checks import Array, InputError, assume_finite, sentence
-from ..inputs import CATEGORIES, Input, Matrix
+from ..inputs import CATEGORIES, Columns, Input, Matrix
 from ..kernels.base import Kernel
+from ..kernels.pairs import ABSOLUTE, CHI2, SQUARED, UNEQUAL, Pairs, Statistic, broadcast
 from ..kernels.transforms import Normalized
 
 WIDE = 1e15  # entries whose squares, times a gamma, may overflow in single precision
@@ -72,7 +74,51 @@ def too_wide(kernel: Kernel, points: Input) -> bool:
         return False
     if (magnitude(points) or 0.0) > WIDE:
         return True
-    return not kernel.is_from_outside() and not kernel.diag(points).max(initial=0.0) <= WIDE_VALUE
+    if kernel.is_from_outside():
+        return False
+    steady = constant_diagonal(kernel)
+    largest = kernel.diag(points).max(initial=0.0) if steady is None else steady
+    return not largest <= WIDE_VALUE
+
+
+class _Equal(Pairs):
+    """Pairs of equal points, of which only the distance is known: it is 0."""
+
+    is_matrix = True
+
+    def statistic(self, statistic: Statistic, weights: tuple[float, ...] | None) -> Any:
+        if statistic not in (SQUARED, ABSOLUTE, CHI2, UNEQUAL):
+            raise _Varies
+        return np.zeros(1)
+
+    def sides(self, function: Callable[[Input], Array]) -> tuple[Any, Any]:
+        raise _Varies
+
+    def pairwise(self, kernel: Kernel) -> Any:
+        raise _Varies
+
+    def given(self) -> Any:
+        raise _Varies
+
+    def on(self, columns: Columns, domain: frozenset[str], who: str) -> Pairs:
+        return self
+
+    def of(self, phi: Callable[[Input], Input]) -> Pairs:
+        return self
+
+
+class _Varies(Exception):
+    """Raised where k(x, x) depends on x."""
+
+
+def constant_diagonal(kernel: Kernel) -> float | None:
+    """Return k(x, x) of every x, where distances are all that the kernel looks at; else None."""
+    try:
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+            found = broadcast(kernel.profile(_Equal()), (1,))
+    except _Varies:
+        return None
+    return float(found[0])
 
 
 def roomy(kernel: Kernel, points: Input) -> Input:

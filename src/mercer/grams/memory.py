@@ -4,15 +4,32 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from typing import Any
 
 from .. import checks
 
 SHARE = 0.6  # of the memory that is free, when no limit is given
+FRESH = 0.05  # seconds for which what was seen holds: little memory can be filled in that time
+
+
+_last: tuple[float, int] = (float("-inf"), 0)  # when memory was looked at, and what was free
 
 
 def available_memory() -> int:
-    """Return the bytes this process may still take: free memory within its control group."""
+    """Return the bytes this process may still take: free memory within its control group.
+
+    What was seen a moment ago is not looked up again.
+    """
+    global _last
+    seen, free = _last
+    if time.monotonic() - seen >= FRESH:
+        free = _look()
+        _last = time.monotonic(), free
+    return free
+
+
+def _look() -> int:
     found = [_meminfo(), _control_group()]
     known = [value for value in found if value is not None]
     if known:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from ..kernels.base import Kernel
 from ..monitor import logger
 from .blocks.objects import is_of_objects
 from .engine import program_of
+from .finite import too_wide
 from .memory import limit_in_bytes
 from .sides import View
 from .trace.lower import Program
@@ -53,15 +56,15 @@ class Question:
     limit: int
     store: bool | str | None
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, int]:
         return len(self.left), len(self.right)
 
-    @property
+    @cached_property
     def program(self) -> Program | None:
-        return program_of((self.kernel,), self.left)
+        return program_of((self.kernel,), self.left, self.right)
 
-    @property
+    @cached_property
     def sides(self) -> int:
         """What both sides keep beyond the inputs: packed, centred and represented anew."""
         points = len(self.left) + (0 if self.left.side is self.right.side else len(self.right))
@@ -71,7 +74,7 @@ class Question:
         columns = sum(_widths(self.kernel, self.left))
         return points * 8 * (columns + 4)
 
-    @property
+    @cached_property
     def copies(self) -> int:
         """How many arrays of the size of a band are alive while it is computed."""
         if self.program is None and is_of_objects(self.kernel):
@@ -79,16 +82,16 @@ class Question:
         native = self.program is not None and not self.program.recorder.externals
         return 2 if native else COPIES
 
-    @property
+    @cached_property
     def whole(self) -> int:
         return self.shape[0] * self.shape[1] * self.itemsize
 
-    @property
+    @cached_property
     def half(self) -> int:
         size = 2 if self.store == "16 bit" else self.itemsize
         return (self.shape[0] // 2 + HALF_MARGIN) * self.shape[1] * size
 
-    @property
+    @cached_property
     def least(self) -> int:
         """What a band of one row needs."""
         return self.sides + self.shape[1] * 8 * self.copies
@@ -107,14 +110,16 @@ def make_plan(
     right: View,
     dtype: Any,
     memory_limit: Any,
-    store: bool | str | None,
+    store: bool | str | None = None,
+    use: str = "many",
 ) -> Plan:
     """Return the first kind that pays and fits; refuse if none does."""
     if isinstance(store, str):
         checks.one_of("gram", "store", store, ("whole", "half", "16 bit"))
+    kinds = USES[checks.one_of("gram", "use", use, tuple(USES))]
     limit = limit_in_bytes("gram", memory_limit)
     asked = Question(kernel, left, right, np.dtype(dtype).itemsize, limit, store)
-    for kind in (_as_given, _by_features, _half_stored, _stored, _on_the_fly):
+    for kind in kinds:
         plan = kind(asked)
         if plan is not None:
             told = plan.kind, plan.reason, bytes_text(plan.bytes)
@@ -142,11 +147,28 @@ def _by_features(asked: Question) -> Plan | None:
         return None
     rows, columns = asked.shape
     size = _sparse_bytes(asked) if basis.is_sparse else (rows + columns) * basis.width * 8
-    pays = basis.is_sparse or 2 * basis.width * (rows + columns) <= rows * columns
+    pays = basis.is_sparse or rows > _rows_before(basis.width, columns)
     if not pays or size > asked.limit:
         return None
     reason = f"an exact map with {basis.width} features is cheaper than K"
     return asked.plan("sparse features" if basis.is_sparse else "low rank", reason, size)
+
+
+def _rows_before(width: int, columns: int) -> float:
+    """Return up to how many rows a map of so many features costs more than half of K does."""
+    if columns <= 2 * width:
+        return np.inf  # 2 width (rows + columns) <= rows columns cannot hold
+    return -(-2 * width * columns // (columns - 2 * width)) - 1
+
+
+def rows_before_features(kernel: Kernel, right: View) -> float:
+    """Return up to how many new rows K is computed, and not made of an exact map."""
+    if not kernel.has_map() or _has_tensor(kernel):
+        return np.inf
+    basis = right.side.basis(kernel)
+    if basis is None:
+        return np.inf
+    return 0 if basis.is_sparse else _rows_before(basis.width, len(right))
 
 
 def _sparse_bytes(asked: Question) -> int:
@@ -199,9 +221,33 @@ def _on_the_fly(asked: Question) -> Plan | None:
     return replace(plan, bytes=plan.bytes + plan.band_rows * asked.shape[1] * 8 * asked.copies)
 
 
+# What a Gram is wanted for, and the kinds that serve it, in the order in which they are tried.
+USES: dict[str, tuple[Callable[[Question], Plan | None], ...]] = {
+    "once": (_as_given, _by_features, _on_the_fly),
+    "many": (_as_given, _by_features, _half_stored, _stored, _on_the_fly),
+    "rows": (_as_given, _on_the_fly),
+}
+
+
+def precision(kernel: Kernel, left: View, right: View) -> np.dtype[Any]:
+    """Return the precision of K: that of the points.
+
+    Points in single precision for which that has no room ask for double precision.
+    """
+    common: np.dtype[Any] = np.result_type(left.dtype, right.dtype)
+    if common == np.float32 and any(_is_wide(kernel, view) for view in (left, right)):
+        return np.dtype(np.float64)
+    return common
+
+
+def _is_wide(kernel: Kernel, view: View) -> bool:
+    side = view.side
+    return bool(side.once(("wide", kernel), lambda: too_wide(kernel, side.points)))
+
+
 def _packable(kernel: Kernel, left: View, right: View) -> bool:
     """Return whether the engine can keep half of K."""
-    program = program_of((kernel,), left) if left.same_rows(right) else None
+    program = program_of((kernel,), left, right) if left.same_rows(right) else None
     return program is not None and not program.recorder.externals
 
 

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
 from ..checks import Array, InputError, KernelError, sentence
-from ..inputs import GramRows, Input, Objects, RowBlocks, Rows
+from ..inputs import GramRows, Input, Matrix, Objects, RowBlocks, Rows
 from ..kernels.base import Basis, Kernel, register_fast_path
 from ..kernels.names import to_kernel
 from ..monitor import Monitor
+from .answers import Answers, answers_of
 from .family import GramFamily
-from .finite import refuse_large, roomy, too_wide
+from .finite import refuse_large, roomy
 from .kinds.features import FeaturesGram
 from .kinds.half import PackedGram
 from .kinds.stored import StoredGram
 from .kinds.streamed import BlocksGram
 from .kinds.tiled import TiledGram
 from .matrix import Gram
-from .plan import make_plan
+from .plan import make_plan, precision
 from .sides import Side, View
+from .sinks import TopK
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,50 @@ class Prepared:
         """Return K of the training points, or K(X, training points) for new ones."""
         return gram(self.kernel, self if X is None else X, None if X is None else self, **options)
 
+    def times(self, X: Input, V: Array, memory_limit: Any = "auto") -> Array:
+        """Return K(X, training points) V; of a few rows of numbers without planning anew."""
+        ready = self._answers(X, memory_limit)
+        found = None if ready is None else ready.multiply(cast(Matrix, X), V)
+        if found is None:
+            found = self.gram(X, use="once", memory_limit=memory_limit) @ V
+        return found
+
+    def times_parts(
+        self, X: Input, parts: Sequence[slice], Vs: Sequence[Array], memory_limit: Any = "auto"
+    ) -> list[Array]:
+        """Return K(X, a part of the training points) V for each part and its V."""
+        found = [
+            None if ready is None else ready.multiply(cast(Matrix, X), V)
+            for ready, V in zip(
+                (self._answers(X, memory_limit, part) for part in parts), Vs, strict=True
+            )
+        ]
+        if any(one is None for one in found):
+            K = self.gram(X, use="once", memory_limit=memory_limit)
+            return [one @ V for one, V in zip(K.cells([slice(None)], parts)[0], Vs, strict=True)]
+        return cast(list[Array], found)
+
+    def top(
+        self, X: Input | None, k: int, shift: Array | None, memory_limit: Any, dtype: Any = None
+    ) -> tuple[Array, Array, np.dtype[Any]]:
+        """Return what `TopK(k, shift)` makes of K, and the precision of K.
+
+        X: None for the training points. dtype: None for that of the points.
+        """
+        ready = None if X is None else self._answers(X, memory_limit)
+        if ready is not None and dtype in (None, ready.dtype):
+            found = ready.top(cast(Matrix, X), k, shift)
+            if found is not None:
+                return *found, ready.dtype
+        K = self.gram(X, use="rows", memory_limit=memory_limit, dtype=dtype)
+        return *K.reduce(TopK(k, shift)), K.dtype
+
+    def _answers(self, X: Input, memory_limit: Any, part: slice | None = None) -> Answers | None:
+        """Return what answers for rows of numbers like X at once, if there is such a thing."""
+        if not isinstance(X, Matrix) or type(X.values) is not np.ndarray:
+            return None
+        return answers_of(self.kernel, self.view, X.dtype, memory_limit, part)
+
 
 def prepare(kernel: Any, X: Any, sample_weight: Any = None) -> Prepared:
     """Return the kernel resolved on X, ready to make Gram matrices with these points."""
@@ -108,6 +154,7 @@ def gram(
     X: Any,
     Y: Any = None,
     *,
+    use: str = "many",
     memory_limit: Any = "auto",
     store: bool | str | None = None,
     dtype: Any = None,
@@ -116,14 +163,16 @@ def gram(
     """Return the Gram matrix K(X, Y), or K(X, X), as solvers use it.
 
     kernel: a kernel, a scikit-learn kernel name or a function of X and Y. X and Y may be
-    `Prepared`; Y is the training side. memory_limit: bytes, "2GB" or "auto".
+    `Prepared`; Y is the training side. use: what it is for: "once" for one pass, which keeps
+    nothing; "many" for passes again and again; "rows" for single rows or blocks of it.
+    memory_limit: bytes, "2GB" or "auto".
     store: True insists on keeping K, "whole" on keeping all of it, "half" on keeping half of it,
     "16 bit" on half of it in fixed point (for a solver that refines: `packed.error` tells how far
     off), False on computing it anew; None lets the limit decide.
     """
     kernel, left, right = _sides(to_kernel(kernel, who="gram"), X, Y)
     wanted = _dtype(dtype, kernel, left, right)
-    plan = make_plan(kernel, left, right, wanted, memory_limit, store)
+    plan = make_plan(kernel, left, right, wanted, memory_limit, store, use)
     watch = monitor or Monitor()
     if plan.kind == "row blocks":
         return BlocksGram(kernel, left.points, right.points, plan, wanted, watch)
@@ -180,24 +229,13 @@ def _sides(kernel: Kernel, X: Any, Y: Any) -> tuple[Kernel, View, View]:
 
 
 def _dtype(wanted: Any, kernel: Kernel, left: View, right: View) -> np.dtype[Any]:
-    """Return the precision of K: that of the points, unless another is asked for.
-
-    Points in single precision for which that has no room ask for double precision.
-    """
+    """Return the precision of K: that of the points, unless another is asked for."""
     if wanted is None:
-        common: np.dtype[Any] = np.result_type(left.dtype, right.dtype)
-        if common == np.float32 and any(_is_wide(kernel, view) for view in (left, right)):
-            return np.dtype(np.float64)
-        return common
+        return precision(kernel, left, right)
     found: np.dtype[Any] = np.dtype(wanted)
     if found not in (np.float32, np.float64):
         raise InputError(sentence("gram", "dtype must be float32 or float64", found))
     return found
-
-
-def _is_wide(kernel: Kernel, view: View) -> bool:
-    side = view.side
-    return bool(side.once(("wide", kernel), lambda: too_wide(kernel, side.points)))
 
 
 def evaluate(kernel: Kernel, X: Any, Y: Any = None, dtype: Any = None) -> Array:

@@ -148,10 +148,33 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _check_predict(self, X: Any) -> Input:
         """Return new points, checked against those of the fit."""
-        check_is_fitted(self)
+        if self._is_like_training(X):
+            return Matrix(X).check(type(self).__name__)
+        self._require_fit()
         points = self._points(X, self._prepared.kernel, reset=False)
         # Even a square matrix has rows of new points here: its diagonal means nothing.
         return GramRows(points.values) if isinstance(points, GramRows) else points
+
+    def _require_fit(self) -> None:
+        """Refuse to answer before a fit; scikit-learn's check is asked for its error only."""
+        if "_prepared" not in vars(self):
+            check_is_fitted(self)
+
+    def _is_like_training(self, X: Any) -> bool:
+        """Return whether X is an array of numbers with the columns of the fit, without names.
+
+        There is nothing to say about such rows but whether they are finite.
+        """
+        state = vars(self)
+        return (
+            type(X) is np.ndarray
+            and X.ndim == 2
+            and X.dtype.char in "fd"
+            and "_prepared" in state
+            and isinstance(self._prepared.points, Matrix)
+            and "feature_names_in_" not in state
+            and X.shape[1] == state.get("n_features_in_")
+        )
 
     def _points(self, X: Any, kernel: Kernel, *, reset: bool) -> Input:
         """Return X as the input that the kernel takes; a table also has names and a width."""
@@ -240,12 +263,13 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
             self._prepared = self._prepared.take(rows)
 
     def _cross_gram(self, X: Any) -> Gram:
-        """Return K(X, kept training points)."""
+        """Return K(X, kept training points), for one pass."""
         points = self._check_predict(X)
-        K = self._prepared.gram(points, memory_limit=self.memory_limit)
-        if K.plan.kind == "stored":  # one pass is all there is: nothing needs to be kept
-            K = self._prepared.gram(points, memory_limit=self.memory_limit, store=False)
-        return K
+        return self._prepared.gram(points, use="once", memory_limit=self.memory_limit)
+
+    def _cross_product(self, X: Any, V: Array) -> Array:
+        """Return K(X, kept training points) V."""
+        return self._prepared.times(self._check_predict(X), V, self.memory_limit)
 
     def _in_precision(self, values: Array, points: Input) -> Array:
         """Return numbers in single precision where all points are, as scikit-learn does.
@@ -274,7 +298,7 @@ class FunctionEstimator(KernelEstimator):
                 for rows, features in self._prepared.map_bands(points):
                     scores[rows] = features @ self.coef_
         else:
-            scores = self._cross_gram(X) @ self.dual_coef_
+            scores = self._cross_product(X, self.dual_coef_)
         return self._finite(scores + self.intercept_)
 
     def _finite(self, scores: Array) -> Array:

@@ -482,7 +482,7 @@ class KernelKMeans(
         ndarray of shape (n,)
             The clusters.
         """
-        products = self._cross_gram(X) @ self.dual_coef_
+        products = self._cross_product(X, self.dual_coef_)
         return np.asarray((products - self.squared_norms_ / 2).argmax(axis=1).astype(np.int32))
 
     def transform(self, X: PointsLike) -> Array:
@@ -567,6 +567,6 @@ class KernelKMeans(
 
     def _squared_distances(self, X: Any) -> Array:
         points = self._check_predict(X)
-        products = self._cross_gram(points) @ self.dual_coef_
+        products = self._cross_product(points, self.dual_coef_)
         squares = self._prepared.diag(points)[:, None] - 2 * products + self.squared_norms_
         return np.asarray(np.maximum(squares, 0.0))

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
 from ..checks import Array, InputError, sentence, show
@@ -26,9 +25,9 @@ from .targets import is_single
 class _KernelNeighbors(KernelEstimator):
     """Keeps the training points and finds the nearest of them."""
 
-    weights: Any
     n_samples_fit_: int
     _diagonal: Array  # k(x, x) of every training point
+    weights: Any
 
     def __init__(
         self,
@@ -114,7 +113,7 @@ class _KernelNeighbors(KernelEstimator):
         InputError
             If there are fewer points than neighbours.
         """
-        check_is_fitted(self)
+        self._require_fit()
         points = None if X is None else self._check_predict(X)
         count = self.n_neighbors if n_neighbors is None else n_neighbors
         k = self._check_count(count, self.n_samples_fit_, own=X is None)

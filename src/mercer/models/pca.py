@@ -372,7 +372,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         points = self._check_predict(X)
         with limited_threads(self.n_jobs, type(self).__name__):
             a = self._coefficients()
-            return self._in_precision(self._cross_gram(points) @ a - self._means @ a, points)
+            return self._in_precision(self._cross_product(points, a) - self._means @ a, points)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

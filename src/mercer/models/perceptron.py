@@ -419,11 +419,11 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
             For two classes one score per point, positive for `classes_[1]`; otherwise one column
             per class.
         """
-        check_is_fitted(self)
+        self._require_fit()
         if len(self.support_) == 0:
             scores = np.zeros((len(self._check_predict(X)), len(self.intercept_)))
         else:
-            scores = self._cross_gram(X) @ self.dual_coef_.T + self.intercept_
+            scores = self._cross_product(X, self.dual_coef_.T) + self.intercept_
         return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
 
     def predict(self, X: PointsLike) -> Array:

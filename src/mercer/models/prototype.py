@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 
 from .. import checks
 from ..checks import Array
-from ..grams import Multiply, Prepared, Sums
+from ..grams import Prepared, Sums
 from ..monitor import Monitor
 from ..solvers import KernelMeans
 from ..status import Status, first_bad
@@ -215,7 +215,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
 
     def _products(self, X: Any) -> Array:
         """Return phi(x).mu_c for every x and prototype c."""
-        return np.asarray(self._cross_gram(X).reduce(Multiply(self.dual_coef_)))
+        return self._cross_product(X, self.dual_coef_)
 
     def _of_classes(self, values: Array) -> Array:
         """Return the largest value of the prototypes of each class."""

@@ -64,7 +64,7 @@ class ComputedGram(Gram):
         return type(self)(self.kernel, left, right, self.plan, self.dtype, self.monitor)
 
     def explain(self) -> Explanation:
-        program = program_of((self.kernel,), self.left)
+        program = program_of((self.kernel,), self.left, self.right)
         if program is not None:
             native = program.statistics + program.externals(native=True)
             return explanation(self.kernel, self, native, program.externals(native=False))

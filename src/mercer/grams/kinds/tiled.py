@@ -30,7 +30,7 @@ class TiledGram(ComputedGram):
 
     def _whole(self) -> NativeTile | None:
         """Return the whole matrix as one native job, where no part of it is left to NumPy."""
-        program = program_of((self.kernel,), self.left)
+        program = program_of((self.kernel,), self.left, self.right)
         if program is None or program.recorder.externals:
             return None
         views = self.left, self.right

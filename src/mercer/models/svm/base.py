@@ -273,12 +273,9 @@ class SupportVectorEstimator(KernelEstimator):
 
     def _products(self, X: Any, groups: list[slice], coefficients: list[Array]) -> list[Array]:
         """Return K(X, support vectors of a group) times its coefficients, for each group."""
-        check_is_fitted(self)
+        points = self._check_predict(X)
         if len(self.support_) == 0:
-            n = len(self._check_predict(X))
-            return [np.zeros((n, c.shape[1])) for c in coefficients]
-        K = self._cross_gram(X)
+            return [np.zeros((len(points), c.shape[1])) for c in coefficients]
         if len(groups) == 1:
-            return [K @ coefficients[0]]
-        cells = K.cells([slice(None)], groups)[0]
-        return [cell @ c for cell, c in zip(cells, coefficients, strict=True)]
+            return [self._prepared.times(points, coefficients[0], self.memory_limit)]
+        return self._prepared.times_parts(points, groups, coefficients, self.memory_limit)

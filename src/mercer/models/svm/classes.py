@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate, pairwise
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from ... import checks
 from ...checks import Array
@@ -25,6 +26,21 @@ SHAPES = ("ovr", "ovo")
 
 def _has_probability(model: Any) -> bool:
     return bool(model.probability)
+
+
+@cache
+def _pairs_of(k: int) -> tuple[Array, Array]:
+    """Return the first and the second class of every machine for two of k classes."""
+    return np.triu_indices(k, 1)
+
+
+@cache
+def _machines_of(k: int) -> tuple[Array, Array]:
+    """Return the machines that each of k classes is in, and 1 where it is the first, else -1."""
+    first, second = _pairs_of(k)
+    own = np.equal.outer(np.arange(k), first) | np.equal.outer(np.arange(k), second)
+    machines = np.nonzero(own)[1].reshape(k, k - 1)
+    return machines, np.where(first[machines] == np.arange(k)[:, None], 1.0, -1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,8 +120,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
             self._calibrate(data, machines)
 
     def _pairs(self) -> list[tuple[int, int]]:
-        k = len(self.classes_)
-        return [(a, b) for a in range(k) for b in range(a + 1, k)]
+        return list(zip(*(side.tolist() for side in _pairs_of(len(self.classes_))), strict=True))
 
     def _weights(self, codes: Array, weight: Array | None) -> tuple[Array, Array]:
         """Return the weight of each class and of each point; refuse a class without weight."""
@@ -144,28 +159,27 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
 
     def _machine_scores(self, X: Any) -> Array:
         """Return f(x) of every machine."""
-        check_is_fitted(self)
+        self._require_fit()
         k = len(self.classes_)
         if k == 2 or not self._by_pairs:
             everything = [slice(0, len(self.support_))]
             found = self._products(X, everything, [self.dual_coef_.T])[0]
             return np.asarray(found + self.intercept_)
         groups = self._support_of_classes()
-        used = [c for c in range(k) if self.n_support_[c]] or [0]
+        used = [c for c, group in enumerate(groups) if group.stop > group.start] or [0]
         coefficients = [self.dual_coef_[:, groups[c]].T for c in used]
         products = self._products(X, [groups[c] for c in used], coefficients)
-        by_class = dict(zip(used, products, strict=True))
-        nothing = np.zeros((len(products[0]), k - 1))
-        columns = [
-            by_class.get(a, nothing)[:, b - 1] + by_class.get(b, nothing)[:, a]
-            for a, b in self._pairs()
-        ]
-        return np.asarray(np.column_stack(columns) + self.intercept_)
+        by_class = np.zeros((k, *products[0].shape))
+        for c, product in zip(used, products, strict=True):
+            by_class[c] = product
+        first, second = _pairs_of(k)
+        columns = by_class[first, :, second - 1] + by_class[second, :, first]
+        return np.asarray(columns.T + self.intercept_)
 
     def _support_of_classes(self) -> list[slice]:
         """Return where the support vectors of each class stand among all."""
-        stops = np.cumsum(self.n_support_)
-        return [slice(int(s - c), int(s)) for s, c in zip(stops, self.n_support_, strict=True)]
+        stops = [0, *accumulate(self.n_support_.tolist())]
+        return [slice(start, stop) for start, stop in pairwise(stops)]
 
     def _weights_of(self, vectors: Any) -> Any:
         if len(self.classes_) == 2 or not self._by_pairs:
@@ -179,14 +193,15 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         """Return one column a class: votes, and by how much they were won as a fraction."""
         if not self._by_pairs:
             return scores
-        votes = np.zeros((len(scores), len(self.classes_)))
-        sums = np.zeros_like(votes)
-        for column, (a, b) in zip(scores.T, self._pairs(), strict=True):
-            votes[:, a] += column >= 0
-            votes[:, b] += column < 0
-            sums[:, a] += column
-            sums[:, b] -= column
+        own, signs = self._by_class(scores)
+        votes = np.where(signs > 0, own >= 0, own > 0).sum(axis=2)
+        sums = own.sum(axis=2)
         return np.asarray(votes + sums / (3 * (np.abs(sums) + 1)))
+
+    def _by_class(self, scores: Array) -> tuple[Array, Array]:
+        """Return the k - 1 scores of each class, positive where it wins, and their signs before."""
+        columns, signs = _machines_of(len(self.classes_))
+        return scores[:, columns] * signs, signs
 
     def _margins(self, scores: Array) -> Array:
         """Return what probabilities are made of, largest for the class predicted.
@@ -199,10 +214,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
             return np.asarray(scores[:, 0])
         if not self._by_pairs:
             return scores
-        least = np.full((len(scores), len(self.classes_)), np.inf)
-        for column, (a, b) in zip(scores.T, self._pairs(), strict=True):
-            least[:, a] = np.minimum(least[:, a], column)
-            least[:, b] = np.minimum(least[:, b], -column)
+        least: Array = self._by_class(scores)[0].min(axis=2)
         rows, first = np.arange(len(scores)), self._winners(scores)
         ahead = least.max(axis=1)
         ahead += 1e-9 * (1 + np.abs(ahead))

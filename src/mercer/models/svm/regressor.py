@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from ... import checks
 from ...checks import Array, InputError, sentence
@@ -56,7 +55,7 @@ class SingleMachine(SupportVectorEstimator):
         self._keep_support(support)
 
     def _values(self, X: Any) -> Array:
-        check_is_fitted(self)
+        self._require_fit()
         everything = [slice(0, len(self.support_))]
         return np.asarray(
             self._products(X, everything, [self.dual_coef_.T])[0][:, 0] + self.intercept_[0]
