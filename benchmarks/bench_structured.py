@@ -97,7 +97,7 @@ def case_random_walk_with_labels() -> Iterator[str]:
 
 
 def numpy_subsequence(s: Any, t: Any, n: int, decay: float) -> float:
-    """Return the kernel of two strings by the usual programme, a row of t at a time."""
+    """Return the kernel of two strings by the usual program, a row of t at a time."""
     before = np.ones((len(s) + 1, len(t) + 1))
     for _ in range(n):
         found, total = np.zeros_like(before), 0.0
@@ -121,7 +121,7 @@ def numpy_products(s: Any, t: Any, n: int, decay: float) -> float:
 
 
 def case_subsequence() -> Iterator[str]:
-    yield "wanted: 200 x a NumPy programme, 1,000 questions, n = 4, decay 0.5"
+    yield "wanted: 200 x a NumPy program, 1,000 questions, n = 4, decay 0.5"
     texts = questions()[0][:1000]
     codes = [np.array([*map(ord, text)]) for text in texts]
     kernel = Subsequence(4, 0.5)

@@ -23,7 +23,7 @@ std::vector<Scratch> one_each() {
 }
 
 constexpr double steps_a_task = 5e7;  // some hundredths of a second
-constexpr std::int64_t fewest = 8;    // objects that some programmes take together
+constexpr std::int64_t fewest = 8;    // objects that some programs take together
 
 }  // namespace
 

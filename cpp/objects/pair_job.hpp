@@ -1,4 +1,4 @@
-// Kernels of objects that have no explicit features: a number for each pair, by a programme.
+// Kernels of objects that have no explicit features: a number for each pair, by a program.
 //
 // A kernel derives from PairJob and says what k is; the threads, the mirrored half and stopping
 // are here.
@@ -11,14 +11,14 @@
 
 namespace mercer {
 
-// Memory that a programme may grow and use as it likes while it works on one row.
+// Memory that a program may grow and use as it likes while it works on one row.
 struct Scratch {
     std::vector<double> numbers;
     std::vector<double> more_numbers;
     std::vector<std::int64_t> places;
     int worker = 0;  // whose it is
 
-    // For a programme of which one pair may take long: it took so many more steps, of a nanosecond
+    // For a program of which one pair may take long: it took so many more steps, of a nanosecond
     // or so. True: the job is to stop, and what it returns does not matter any more.
     bool stopped(std::int64_t steps) {
         steps_ += steps;
@@ -47,7 +47,7 @@ public:
     // k of the left object i and the right object j; both are within bounds.
     virtual double value(std::int64_t i, std::int64_t j, Scratch& scratch) const = 0;
 
-    // out[c] = k(i, columns[c]) for c < count. A programme that does better with several objects
+    // out[c] = k(i, columns[c]) for c < count. A program that does better with several objects
     // at a time does so here; count is `at_once` at most.
     virtual void row(std::int64_t i, const std::int64_t* columns, std::int64_t count, double* out,
                      Scratch& scratch) const {

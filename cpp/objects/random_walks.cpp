@@ -226,7 +226,7 @@ bool WalkGraphs::margins(const std::vector<std::int64_t>& chosen, double scale, 
 }
 
 void WalkGraphs::summarise(Summary summary) {
-    require(summary_.ends.empty(), "WalkGraphs: programmes may rely on the summary already.");
+    require(summary_.ends.empty(), "WalkGraphs: programs may rely on the summary already.");
     require(summary.ends.size() == at(size()) + 1 &&
                 ascends(summary.ends, summary.weights.size()) &&
                 (summary.values.empty() || summary.values.size() == summary.weights.size()),

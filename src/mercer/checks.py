@@ -114,7 +114,7 @@ def whole(
 
 
 def flag(who: str, name: str, value: Any) -> bool:
-    """Return `value` as a bool; 0 and 1 will do."""
+    """Return `value` as a bool; 0 and 1 are accepted."""
     plain = isinstance(value, bool | np.bool_ | numbers.Integral)
     if not plain or int(value) not in (0, 1):
         raise InputTypeError(sentence(who, f"{name} must be True or False", show(value)))
@@ -255,10 +255,10 @@ def first_missing(values: Array) -> tuple[int, int] | None:
 def array(
     who: str, name: str, values: Any, expected: str = "have an entry for each point"
 ) -> Array:
-    """Return a list, an array or columns of a data frame as an array of one entry a point.
+    """Return a list, an array or columns of a data frame as an array of one entry per point.
 
     Words with something else among them stay objects, of which NumPy would make words: NaN in a
-    list of names is no name.
+    list of names is not a name.
     """
     must = f"{name} must {expected}"
     try:
@@ -281,7 +281,7 @@ def array(
 def floats(
     who: str, name: str, values: Any, expected: str = "hold real numbers"
 ) -> NDArray[np.float64]:
-    """Return `values` as an array of float64, missing ones as NaN; name the first that is none."""
+    """Return `values` as float64, missing ones as NaN; name the first that is not a number."""
     found = array(who, name, values, expected)
     must = f"{name} must {expected}"
     if found.dtype.kind in "mMUSV":
@@ -300,7 +300,7 @@ def floats(
 
 
 def dates_advice(column: str) -> str:
-    """Return how to make numbers of dates; column: where they are, as a user would write it."""
+    """Return how to turn dates into numbers; column: where they are, as a user would write it."""
     return (
         "Turn dates into numbers first, such as seconds: (t - t.min()).dt.total_seconds() with "
         f"t = {column}."
@@ -383,7 +383,7 @@ def square_matrix(who: str, values: Any, name: str = "K") -> Array:
         )
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(
-            sentence(who, f"{name} must be square, one row and column a point", matrix.shape)
+            sentence(who, f"{name} must be square, one row and one column per point", matrix.shape)
         )
     if matrix.dtype not in (np.float32, np.float64):
         matrix = matrix.astype(np.float64)

@@ -1,6 +1,6 @@
 """One object through every long computation: stop, time limit, progress, callbacks, checkpoints.
 
-Here is also how mercer speaks beside errors: records of `logger`, and warnings.
+Here is also what mercer says besides errors: records of `logger`, and warnings.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def speak_for(line: Line) -> None:
 def warn(text: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Warn at the line of the user that led here, and leave a record.
 
-    The record is of level INFO: who reads the warning need not read it twice.
+    The record is of level INFO: whoever reads the warning need not read it twice.
     """
     logger.info("warning: %s", text)
     warnings.warn_explicit(text, category, *user_line())

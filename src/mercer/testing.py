@@ -1,4 +1,4 @@
-"""Conformance checks: what every kernel and every loss must hold, ours and yours.
+"""Conformance checks: what must hold for every kernel and every loss, ours and yours.
 
 from mercer.testing import check_kernel_conformance, check_loss_conformance
 check_kernel_conformance(MyKernel(3), ["some", "typical", "objects", "of", "your", "own"])
@@ -22,6 +22,8 @@ from .kernels.transforms import Of, Rescaled
 from .kernels.user import FunctionKernel
 from .losses import check_loss
 
+__all__ = ["check_kernel_conformance", "check_loss_conformance"]
+
 Check = Callable[[Kernel, Input], None]
 
 FLOAT64 = 1e-12
@@ -29,10 +31,32 @@ FLOAT32 = 5e-6
 
 
 def check_kernel_conformance(kernel: Kernel, X: Any, *, positive: bool = True) -> list[str]:
-    """Run every check of a kernel on typical points X; raise AssertionError at the first failure.
+    """Run every check of a kernel on typical points, and raise AssertionError at the first failure.
 
-    positive=False leaves out positive semi-definiteness, for a kernel known to be indefinite.
-    Returns the names of the checks that were run.
+    The checks compare symmetry, diagonal, positive semi-definiteness, feature map, distances, both
+    precisions, sparse rows, expressions and the round trip through text with the kernel's formula.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel, ours or yours.
+    X : array-like, sequence or data frame of n points
+        Typical points, at least 4.
+    positive : bool, default=True
+        Whether to check positive semi-definiteness; leave it out for a kernel known to be
+        indefinite.
+
+    Returns
+    -------
+    list of str
+        The names of the checks that were run.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Spectrum
+    >>> from mercer.testing import check_kernel_conformance
+    >>> len(check_kernel_conformance(Spectrum(2), ["abab", "abc", "cab", ""]))
+    11
     """
     points = as_input(X, kernel.domain, kernel.name)
     if len(points) < 4:
@@ -59,24 +83,24 @@ def _close(found: Any, wanted: Any, what: str, kernel: Kernel, tolerance: float 
 
 
 def definition(kernel: Kernel, left: Input, right: Input | None = None) -> Any:
-    """Return K by the kernel's formula, given what a user would give."""
+    """Return K by the kernel's formula, from what a user would hand in."""
     return kernel.formula(left.raw, left.raw if right is None else right.raw)
 
 
 def check_symmetry(kernel: Kernel, points: Input) -> None:
-    """k(x, y) = k(y, x)."""
+    """Check that k(x, y) = k(y, x)."""
     K = definition(kernel, points)
     _close(K, K.T, "k(x, y) and k(y, x) must be equal", kernel)
 
 
 def check_diagonal(kernel: Kernel, points: Input) -> None:
-    """diag(X) is the diagonal of K(X, X)."""
+    """Check that diag(X) is the diagonal of K(X, X)."""
     wanted = np.diag(definition(kernel, points))
     _close(kernel.diag(points), wanted, "diag(X) must be the diagonal of K(X, X)", kernel)
 
 
 def check_fast_path(kernel: Kernel, points: Input) -> None:
-    """kernel(X) and the Gram agree with the formula, in both precisions."""
+    """Check that kernel(X) and the Gram agree with the formula, in both precisions."""
     wanted = definition(kernel, points)
     _close(kernel(points), wanted, "kernel(X) must equal its formula", kernel)
     weights = np.linspace(-1, 1, len(points))
@@ -92,7 +116,7 @@ def check_fast_path(kernel: Kernel, points: Input) -> None:
 
 
 def check_sparse(kernel: Kernel, points: Input) -> None:
-    """Sparse rows give what dense rows give; a function of the user's may refuse them instead."""
+    """Check that sparse rows give what dense rows give; a user's function may refuse them."""
     if not isinstance(points, Matrix) or points.is_sparse:
         return
     for kind in (scipy.sparse.csr_array, scipy.sparse.csr_matrix):
@@ -107,7 +131,7 @@ def check_sparse(kernel: Kernel, points: Input) -> None:
 
 
 def check_union(kernel: Kernel, points: Input) -> None:
-    """K(X, Y) is a block of K of the union: no value depends on the other points."""
+    """Check that K(X, Y) is a block of K of the union: no value depends on the other points."""
     half = len(points) // 2
     first, second = slice(0, half), slice(half, len(points))
     whole = kernel(points)
@@ -118,7 +142,7 @@ def check_union(kernel: Kernel, points: Input) -> None:
 
 
 def check_positive(kernel: Kernel, points: Input) -> None:
-    """K(X, X) has no negative eigenvalue beyond rounding."""
+    """Check that K(X, X) has no negative eigenvalue beyond rounding."""
     K = definition(kernel, points)
     values = scipy.linalg.eigvalsh((K + K.T) / 2)
     if values[0] < -1e-10 * max(1.0, float(values[-1])):
@@ -126,7 +150,7 @@ def check_positive(kernel: Kernel, points: Input) -> None:
 
 
 def check_features(kernel: Kernel, points: Input) -> None:
-    """Where a finite map exists, phi(x).phi(y) = k(x, y), also for points not in the basis."""
+    """Check that phi(x).phi(y) = k(x, y) where a finite map exists, also for new points."""
     if not kernel.has_map():
         return
     whole = kernel.features(points)
@@ -140,7 +164,7 @@ def check_features(kernel: Kernel, points: Input) -> None:
 
 
 def check_distance(kernel: Kernel, points: Input) -> None:
-    """distance(X)**2 = k(x, x) - 2 k(x, y) + k(y, y)."""
+    """Check that distance(X)**2 = k(x, x) - 2 k(x, y) + k(y, y)."""
     K = definition(kernel, points)
     d = np.diag(K)
     wanted = np.maximum(d[:, None] - 2 * K + d[None, :], 0)
@@ -150,7 +174,7 @@ def check_distance(kernel: Kernel, points: Input) -> None:
 
 
 def check_nested(kernel: Kernel, points: Input) -> None:
-    """The kernel works inside expressions."""
+    """Check that the kernel works inside expressions."""
     K = definition(kernel, points)
     expression = 2.0 * kernel + kernel * kernel + 1
     _close(expression(points), 2 * K + K * K + 1, "2k + k*k + 1 must follow from k", kernel)
@@ -162,11 +186,11 @@ def check_nested(kernel: Kernel, points: Input) -> None:
 
 
 def check_text(kernel: Kernel, points: Input) -> None:
-    """parse(repr(k)) and from_spec(k.spec()) give k back, equal and with equal hash."""
+    """Check that parse(repr(k)) and from_spec(k.spec()) give k back, with an equal hash."""
     functions = functions_of(kernel)
     for expression in (kernel, 0.5 * kernel + 2, (kernel + 1) ** 2, kernel.normalized().exp()):
-        ways: list[tuple[Any, Any]] = [(parse, repr(expression)), (from_spec, expression.spec())]
-        for read, written in ways:
+        forms: list[tuple[Any, Any]] = [(parse, repr(expression)), (from_spec, expression.spec())]
+        for read, written in forms:
             try:
                 again = read(written, functions)
             except MercerError as error:
@@ -176,7 +200,7 @@ def check_text(kernel: Kernel, points: Input) -> None:
 
 
 def check_replace(kernel: Kernel, points: Input) -> None:
-    """replace without changes gives the kernel back, and the kernel stays a frozen value."""
+    """Check that replace without changes gives the kernel back, and that the kernel is frozen."""
     if kernel.replace() != kernel or kernel.resolve(points) != kernel:
         raise AssertionError(f"{kernel!r}: replace() and resolve() must give it back")
     try:
@@ -217,9 +241,29 @@ def functions_of(kernel: Kernel) -> dict[str, Any]:
 
 
 def check_loss_conformance(loss: Any, targets: Any) -> list[str]:
-    """Run every check of a loss on typical targets; raise AssertionError at the first failure.
+    """Run every check of a loss on typical targets, and raise AssertionError at the first failure.
 
-    Returns the names of the checks that were run.
+    The checks compare the gradient with the value and the curvature with the gradient, by
+    differences.
+
+    Parameters
+    ----------
+    loss : Loss
+        The loss, ours or yours.
+    targets : array-like of shape (n,) or (n, m)
+        Typical targets.
+
+    Returns
+    -------
+    list of str
+        The names of the checks that were run.
+
+    Examples
+    --------
+    >>> from mercer.losses import Huber
+    >>> from mercer.testing import check_loss_conformance
+    >>> check_loss_conformance(Huber(), [-1.0, 0.0, 2.0])
+    ['check_derivatives', 'check_curvature', 'check_functions_of_arrays']
     """
     y = np.asarray(targets, dtype=np.float64)
     y = y.reshape(len(y), -1)
@@ -229,7 +273,7 @@ def check_loss_conformance(loss: Any, targets: Any) -> list[str]:
 
 
 def check_derivatives(loss: Any, y: Any) -> None:
-    """The gradient is the derivative of the value, never falls, and the curvature is finite."""
+    """Check the gradient against the value; it must never fall, and the curvature be finite."""
     try:
         check_loss("check_loss_conformance", loss, y)
     except InputError as error:
@@ -237,7 +281,7 @@ def check_derivatives(loss: Any, y: Any) -> None:
 
 
 def check_curvature(loss: Any, y: Any) -> None:
-    """The curvature is nowhere below the difference of gradients by more than a kink explains."""
+    """Check that the curvature is below the slope of the gradient only where a kink explains it."""
     step = 1e-4
     for shift in np.linspace(-2.9, 3.1, 11):
         for column in range(y.shape[1]):
@@ -255,7 +299,7 @@ def check_curvature(loss: Any, y: Any) -> None:
 
 
 def check_functions_of_arrays(loss: Any, y: Any) -> None:
-    """One row gives what the batch gives, and the arrays handed in stay as they are."""
+    """Check that one row gives what the batch gives, and that arrays handed in are not changed."""
     f = np.linspace(-2, 2, y.size).reshape(y.shape)
     before = f.copy(), y.copy()
     for name in ("value", "gradient", "curvature"):

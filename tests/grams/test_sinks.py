@@ -160,7 +160,10 @@ def test_missing_numbers_pass_through_every_kind():
         (lambda: Normal(np.ones(8), np.ones(11)), "Normal V: it must have 7 rows"),
         (lambda: Normal(np.ones((7, 2)), np.ones(11)), "V and Y must have the same columns"),
         (lambda: Normal(np.ones(7), weights=np.ones(10)), "Normal weights: it must have 11 rows"),
-        (lambda: Normal(np.ones(7), weights=np.ones((11, 1))), "weights must be one number a row"),
+        (
+            lambda: Normal(np.ones(7), weights=np.ones((11, 1))),
+            "must be one number per row",
+        ),
         (lambda: TopK(8), "k must be at most the number of columns; got 8 > 7"),
         (lambda: TopK(0), "k must be a whole number at least 1; got 0"),
         (lambda: TopK(2.0), "k must be a whole number"),

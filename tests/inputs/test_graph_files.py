@@ -155,7 +155,7 @@ BAD = {
     "other way": (
         "edge_labels",
         "1\n1\n2\n3\n0\n0\n",
-        "TOY_edge_labels.txt line 4: an edge must have what line 3 says of it; got 3",
+        "TOY_edge_labels.txt line 4: an edge must have the same values as in line 3; got 3",
     ),
     "infinite": (
         "node_attributes",
@@ -179,13 +179,13 @@ def test_a_bad_line_is_named(tmp_path, part, text, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (None, "needs one edge attribute a line; got none"),
-        ("1,2\n" * 6, "needs one edge attribute a line; got 2 a line"),
+        (None, "needs one edge attribute per line; got none"),
+        ("1,2\n" * 6, "needs one edge attribute per line; got 2 per line"),
         (
             "1\n1\n2\n2\n0\n0\n",
             "TOY_edge_attributes.txt line 5: a weight must be positive; got 0.0",
         ),
-        ("1\n1\n2\n9\n3\n3\n", "edge_attributes.txt line 4: an edge must have what line 3 says"),
+        ("1\n1\n2\n9\n3\n3\n", "edge_attributes.txt line 4: an edge must have the same values"),
     ],
     ids=range(4),
 )

@@ -295,7 +295,7 @@ def test_rows_of_different_width_are_named():
 @pytest.mark.parametrize("shape", [(3,), (), (2, 2, 2), (0,)])
 def test_x_must_have_two_dimensions(shape):
     told = message(np.zeros(shape), ROWS)
-    assert f"X must be 2-D, one row a point; got shape {shape}. Reshape your data" in told
+    assert f"X must be 2-D, one row per point; got shape {shape}. Reshape your data" in told
 
 
 def test_what_can_be_gone_through_is_no_collection_yet():

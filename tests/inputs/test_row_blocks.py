@@ -163,7 +163,7 @@ def test_a_bad_entry_is_named_by_its_block():
 
 
 def test_what_can_be_read_once_only_is_refused():
-    with pytest.raises(InputTypeError, match="got generator, which can be read once only"):
+    with pytest.raises(InputTypeError, match="got generator, which can be read only once"):
         RowBlocks(block for block in uneven())
     once = iter(uneven())
     blocks = RowBlocks(lambda: once)

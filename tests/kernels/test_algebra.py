@@ -308,7 +308,7 @@ def test_what_breaks_the_mercer_property_is_refused(make, error, match):
 
 def test_functions_must_return_one_value_a_point():
     with pytest.raises(
-        KernelError, match=r"rescaled: f\(X\) must return one number a point.*\(8,\)"
+        KernelError, match=r"rescaled: f\(X\) must return one number per point.*\(8,\)"
     ):
         A.rescaled(lambda X: X)(X)
     with pytest.raises(KernelError, match=r"of: phi\(X\) must keep the 8 points; got 1"):

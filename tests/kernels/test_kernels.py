@@ -325,7 +325,7 @@ def test_negative_entries_are_refused(kernel):
         (Linear(), ["ab", "cd"], InputTypeError, "Linear: X must be rows of numbers"),
         (Linear(), [1.0, 2.0], InputError, "Linear: X must be 2-D"),
         (Linear(), Objects(["a"]), KernelError, "this statistic takes rows of numbers; got a seq"),
-        (Precomputed(), [1.0, 2.0], InputError, "Precomputed: X must be 2-D, one row a point"),
+        (Precomputed(), [1.0, 2.0], InputError, "Precomputed: X must be 2-D, one row per point"),
     ],
 )
 def test_wrong_points_are_refused(kernel, X, error, match):

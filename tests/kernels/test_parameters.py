@@ -1,4 +1,4 @@
-"""Parameters of kernels: what data decide, one a column, and what is refused with a sentence."""
+"""Parameters of kernels: what data decide, one per column, and what is refused with a sentence."""
 
 import math
 
@@ -277,7 +277,11 @@ BAD = [
     (lambda: Gaussian(10**400), InputError, r"Gaussian: gamma must be a finite number .*; got 100"),
     (lambda: Gaussian(np.complex128(1)), InputTypeError, r"Gaussian: gamma must be a finite"),
     (lambda: Gaussian(None), InputTypeError, r"Gaussian: gamma must be .*; got None"),
-    (lambda: Gaussian([]), InputError, r"Gaussian: gamma must have one number a column; got none"),
+    (
+        lambda: Gaussian([]),
+        InputError,
+        "gamma must have one number per column; got none",
+    ),
     (lambda: Gaussian([1, -1]), InputError, r"Gaussian: gamma\[1\] must be .* at least 0; got -1"),
     (lambda: Gaussian(1.0, sigma=1.0), InputError, r"give gamma or sigma; got gamma=1.0, sigma=1"),
     (lambda: Gaussian(np.ones(2), sigma=1.0), InputError, r"give gamma or sigma"),

@@ -11,15 +11,12 @@ from .. import _native
 from ..checks import Array, KernelError
 from ..inputs import GRAM
 from ..kernels.base import Kernel
-from ..kernels.pairs import ABSOLUTE, CHI2, DOT, MINIMUM, ROOT_RATIO, SQUARED, UNEQUAL, as_matrix
+from ..kernels.pairs import DOT, SQUARED, STATISTICS, UNEQUAL, as_matrix
 from ..monitor import Monitor
 from .blocks import numpy as blocks
 from .finite import is_finite, refuse
 from .sides import Side, View
 from .trace.lower import Program, follow, lower, packed_columns
-
-# The order of the enumeration in cpp/engine/tile.hpp.
-STATISTICS = (DOT, SQUARED, ABSOLUTE, MINIMUM, ROOT_RATIO, CHI2, UNEQUAL)
 
 
 def program_of(kernels: tuple[Kernel, ...], left: View, right: View) -> Program | None:
@@ -35,7 +32,7 @@ def program_of(kernels: tuple[Kernel, ...], left: View, right: View) -> Program 
         sample = View(Side(side.points.take(slice(0, 2))))
         try:
             return lower(kernels, sample, _native.MAX_REGISTERS, _native.MAX_TERMS)
-        except KernelError:  # NumPy will meet it again, with all points to speak of
+        except KernelError:  # NumPy will raise it again, and can name all points
             return None
 
     found: Program | None = side.once(("program", kernels), make)
@@ -131,7 +128,7 @@ class NativeTile:
         return np.ascontiguousarray(block)
 
     def _run(self, monitor: Monitor, job: Callable[[Callable[[], bool]], bool]) -> None:
-        """Run a job, and refuse values that are not finite: it looks at each while in cache."""
+        """Run a job, and refuse values that are not finite: each is looked at while in cache."""
         run(monitor, job)
         if self.checked and not self.job.finite:
             self._refuse()
@@ -163,7 +160,7 @@ class NativeTile:
         return columns, keys
 
     def pack(self, narrow: bool, monitor: Monitor) -> Any:
-        """Return K of one collection, half of it kept; narrow: in 16 bits a number."""
+        """Return K of one collection, half of it kept; narrow: in 16 bits per number."""
         kind: Any = _native.Packed32 if self.dtype == np.float32 else _native.Packed64
         made: list[Any] = []
 

@@ -19,7 +19,25 @@ from .sinks import Sink
 
 
 class GramFamily:
-    """Gram matrices of several kernels over shared statistics (gamma grids, MKL, searches)."""
+    """Gram matrices of several kernels of the same points, over shared statistics.
+
+    `gram_family` makes it. It serves grids of parameters and searches over kernels.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+        The kernels, resolved.
+    left : View
+        The points of the rows.
+    right : View
+        The points of the columns.
+    plan : Plan
+        How blocks are computed.
+    dtype : dtype
+        The precision.
+    monitor : Monitor
+        Is told of progress, and may stop the work.
+    """
 
     def __init__(
         self,
@@ -43,7 +61,15 @@ class GramFamily:
         return TiledGram(kernel, self.left, self.right, self.plan, self.dtype, self.monitor)
 
     def bands(self) -> Iterator[tuple[slice, list[Array]]]:
-        """Yield the band of every kernel for the same rows."""
+        """Yield the bands of all kernels for the same rows.
+
+        Yields
+        ------
+        rows : slice
+            Which rows.
+        bands : list of ndarray
+            These rows for each kernel.
+        """
         step = max(1, self.plan.band_rows // (len(self) + 1))
         for start in range(0, self.shape[0], step):
             rows = slice(start, min(start + step, self.shape[0]))
@@ -53,7 +79,18 @@ class GramFamily:
         self.monitor.report("kernels", 1.0)
 
     def reduce(self, sinks: Sequence[Sink]) -> list[Any]:
-        """Return what each sink makes of its kernel's bands, in one pass over the points."""
+        """Return what each sink makes of the bands of its kernel, in one pass over the points.
+
+        Parameters
+        ----------
+        sinks : sequence of Sink
+            One sink per kernel.
+
+        Returns
+        -------
+        list
+            One result per kernel.
+        """
         if len(sinks) != len(self):
             raise InputError(sentence("gram_family", f"it needs {len(self)} sinks", len(sinks)))
         for sink in sinks:
@@ -64,7 +101,13 @@ class GramFamily:
         return [sink.result() for sink in sinks]
 
     def dense(self) -> Array:
-        """Return all matrices, stacked: shape (kernels, rows, columns)."""
+        """Return all matrices, stacked.
+
+        Returns
+        -------
+        ndarray of shape (kernels, rows, columns)
+            One matrix per kernel.
+        """
         out = np.empty((len(self), *self.shape), dtype=self.dtype)
         program = program_of(self.kernels, self.left, self.right)
         if program is not None and not program.recorder.externals:
@@ -78,7 +121,18 @@ class GramFamily:
         return out
 
     def weighted(self, weights: Any) -> Gram:
-        """Return the Gram of sum_m w_m k_m with w_m >= 0."""
+        """Return the Gram of sum_m w_m k_m.
+
+        Parameters
+        ----------
+        weights : array-like of shape (kernels,)
+            The numbers w_m, at least 0.
+
+        Returns
+        -------
+        Gram
+            The Gram of the weighted sum.
+        """
         values = np.asarray(weights, dtype=np.float64)
         if values.shape != (len(self),):
             raise InputError(sentence("gram_family", f"it needs {len(self)} weights", values.shape))

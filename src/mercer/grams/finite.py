@@ -1,4 +1,4 @@
-"""Kernel values that are no numbers to calculate with: refused, in one sentence."""
+"""Kernel values that are too large or not numbers: refused, in one sentence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_finite(values: Array) -> bool:
 
 
 def refuse(kernel: Kernel, points: list[Input], dtype: Any, must: str = "finite") -> None:
-    """Raise the error about kernel values that are too large, unless all is taken on trust."""
+    """Raise the error about kernel values that are too large, unless finite values are assumed."""
     if assume_finite():
         return
     scales = [scale for some in points if (scale := magnitude(some)) is not None]
@@ -52,14 +52,14 @@ def refuse_large(kernel: Kernel, points: Input, diagonal: Array) -> None:
 
 
 def refuse_product(kernel: Kernel) -> None:
-    """Raise the error about sums of kernel values that overflow, though none of these does."""
+    """Raise the error about sums of kernel values that overflow, though no single value does."""
     if not assume_finite():
         must = "sums of kernel values times coefficients must be finite"
         raise InputError(sentence(kernel.name, must, f"overflow of {kernel!r}", f"{SCALE}, and y."))
 
 
 def magnitude(points: Input) -> float | None:
-    """Return the largest entry of rows of numbers, without its sign; None of other points."""
+    """Return the largest entry of rows of numbers, without its sign; None for other points."""
     if not isinstance(points, Matrix):
         return None
     values = points.values.data if scipy.sparse.issparse(points.values) else points.values

@@ -60,7 +60,7 @@ def partial_cholesky(
     pivots: list[int] = []
     while len(pivots) < len(T) and (remaining > smallest).any() and remaining.sum() > enough:
         if isinstance(K, Gram):
-            K.monitor.poll()  # rows that NumPy computes do not ask
+            K.monitor.poll()  # rows that NumPy computes do not poll the monitor
         filled = len(pivots)
         proposed = _propose(remaining, min(AT_ONCE, 2 * (len(T) - filled)), smallest, random)
         found = np.array(rows(proposed), dtype=kind)
@@ -69,7 +69,7 @@ def partial_cholesky(
         _subtract(found, T[:filled], proposed)
         accepted, lower = _accept(found[:, proposed], remaining[proposed], random)
         accepted = accepted[: len(T) - filled]
-        if len(accepted) == 0:  # rounding has left less of them than was thought
+        if len(accepted) == 0:  # rounding has left less of the diagonal than was thought
             own = np.maximum(np.diagonal(found[:, proposed]), 0.0)
             remaining[proposed] = np.minimum(remaining[proposed], own)
         lower = lower[: len(accepted), : len(accepted)]
@@ -85,7 +85,7 @@ def partial_cholesky(
 
 
 def _hopeless(trace: float, left: float, enough: float, done: float) -> bool:
-    """Return whether `enough` stays out of reach; done: the part of the columns that are used.
+    """Return whether `enough` stays out of reach; done: the share of the columns that are used.
 
     Each column leaves a larger share of the rest than the one before, so that going on as until
     now is the best that can happen; twice that is left for chance.

@@ -25,7 +25,7 @@ from .trace.lower import Program
 BAND = 64 * 10**6  # bytes of one band: large enough for BLAS, small enough for any machine
 HALF_MARGIN = 300  # points near the diagonal whose entries are kept twice
 COPIES = 10  # arrays of the size of a band that NumPy may keep alive while it is computed
-OBJECT_BAND = 10**9  # the same of objects, where each band starts anew what is not small
+OBJECT_BAND = 10**9  # the same for objects, where starting a band is expensive
 OBJECT_COPIES = 4
 
 
@@ -33,9 +33,19 @@ OBJECT_COPIES = 4
 class Plan:
     """How a Gram matrix will be computed.
 
-    kind: "stored", "half stored", "on the fly", "low rank", "sparse features", "precomputed" or
-    "row blocks".
-    bytes: what will be allocated beyond the inputs. limit: what may be.
+    Parameters
+    ----------
+    kind : str
+        "stored", "half stored", "on the fly", "low rank", "sparse features", "precomputed" or "row
+        blocks".
+    reason : str
+        Why this kind was chosen.
+    band_rows : int
+        Rows that are computed together.
+    bytes : int
+        Memory that will be allocated beyond the inputs.
+    limit : int
+        Memory that may be allocated.
     """
 
     kind: str

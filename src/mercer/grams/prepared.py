@@ -29,7 +29,27 @@ from .sinks import TopK
 
 @dataclass(frozen=True)
 class Prepared:
-    """A kernel with its data-dependent parameters settled, and the training points it saw."""
+    """A kernel with its data-dependent parameters settled, and the training points it saw.
+
+    `prepare` makes it. K(X, training points) then needs only X, and what was computed of the
+    training points is computed once.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel, with numbers for all its parameters.
+    view : View
+        The training points, with what has been computed of them.
+
+    Examples
+    --------
+    >>> from mercer import prepare
+    >>> prepared = prepare("rbf", [[0.0], [1.0], [2.0]])
+    >>> prepared.kernel
+    Gaussian(gamma=1.0)
+    >>> prepared.gram([[1.0]]).dense().round(3)
+    array([[0.368, 1.   , 0.368]])
+    """
 
     kernel: Kernel
     view: View
@@ -43,30 +63,63 @@ class Prepared:
         return self.view.points
 
     def take(self, rows: Rows) -> Prepared:
-        """Return the same kernel with copies of some of the points: what a fitted model keeps."""
+        """Return the same kernel with copies of some of the points: what a fitted model keeps.
+
+        Parameters
+        ----------
+        rows : slice or ndarray of int
+            Which of the points.
+
+        Returns
+        -------
+        Prepared
+            The kernel with these points.
+        """
         chosen = np.arange(len(self))[rows]  # positions, so that nothing is shared
         points = self.view.take(chosen).points
         kept = points.copied() if isinstance(points, Objects) else points
         return Prepared(self.kernel, View(Side(kept)))
 
     def diag(self, X: Any = None) -> Array:
-        """Return k(x, x) of the training points, or of new ones; refuse what is too large."""
+        """Return k(x, x) of the training points, or of new ones; refuse values that are too large.
+
+        Parameters
+        ----------
+        X : array-like, sequence or data frame of n points, default=None
+            New points; None means the training points.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            One value per point.
+        """
         points = self.points if X is None else X
         found = self.kernel.diag(points)
         refuse_large(self.kernel, points, found)
         return found
 
     def checked(self) -> Self:
-        """Return itself, or refuse where kernel values are too large to calculate with.
+        """Return itself, or refuse kernel values that are too large to calculate with.
 
-        Blocks of points are not read for it, and functions of the user's not asked.
+        Blocks of points are not read for it, and functions of the user are not called.
+
+        Returns
+        -------
+        Prepared
+            Itself.
         """
         if not isinstance(self.points, RowBlocks) and not self.kernel.is_from_outside():
             self.diag()
         return self
 
     def map_width(self) -> int | None:
-        """Return how many features an exact dense map of the kernel has; None: there is none."""
+        """Return how many features an exact dense map of the kernel has.
+
+        Returns
+        -------
+        int or None
+            The number of features; None if there is no such map.
+        """
         if not self.kernel.has_map():
             return None
         basis = self._basis()
@@ -78,7 +131,22 @@ class Prepared:
         return self.view.side.basis(self.kernel)
 
     def map_bands(self, X: Any = None, at_once: int = 1024) -> Iterator[tuple[slice, Any]]:
-        """Yield phi(x) of the training points, or of new ones, in bands of rows."""
+        """Yield phi(x) of the training points, or of new ones, in bands of rows.
+
+        Parameters
+        ----------
+        X : array-like, sequence or data frame of n points, default=None
+            New points; None means the training points.
+        at_once : int, default=1024
+            Most rows of a band.
+
+        Yields
+        ------
+        rows : slice
+            Which rows.
+        band : ndarray or csr_array
+            The features of these rows.
+        """
         basis = self._basis()
         if basis is None:
             raise KernelError(
@@ -94,7 +162,20 @@ class Prepared:
                 start += part.shape[0]
 
     def gram(self, X: Any = None, **options: Any) -> Gram:
-        """Return K of the training points, or K(X, training points) for new ones."""
+        """Return K of the training points, or K(X, training points) for new ones.
+
+        Parameters
+        ----------
+        X : array-like, sequence or data frame of n points, default=None
+            New points; None means the training points.
+        **options : object
+            As in `gram`: memory_limit, store, dtype, monitor.
+
+        Returns
+        -------
+        Gram
+            The matrix.
+        """
         return gram(self.kernel, self if X is None else X, None if X is None else self, **options)
 
     def times(self, X: Input, V: Array, memory_limit: Any = "auto") -> Array:
@@ -143,7 +224,29 @@ class Prepared:
 
 
 def prepare(kernel: Any, X: Any, sample_weight: Any = None) -> Prepared:
-    """Return the kernel resolved on X, ready to make Gram matrices with these points."""
+    """Return the kernel resolved on X, ready to make Gram matrices with these points.
+
+    Parameters
+    ----------
+    kernel : Kernel, str, callable or None
+        A kernel, a scikit-learn kernel name or a function of X and Y; None is Gaussian().
+    X : array-like, sequence or data frame of n points
+        The training points.
+    sample_weight : array-like of shape (n,), default=None
+        How much each point counts where a parameter is taken from the data.
+
+    Returns
+    -------
+    Prepared
+        The kernel with its training points.
+
+    Examples
+    --------
+    >>> from mercer import prepare
+    >>> from mercer.kernels import Gaussian
+    >>> prepare(Gaussian(), [[0.0, 1.0], [2.0, 3.0]]).kernel
+    Gaussian(gamma=0.4)
+    """
     value = to_kernel(kernel, who="prepare")
     points = value.admit(X)
     return Prepared(value.resolve(points, sample_weight), View(Side(points)))
@@ -162,13 +265,48 @@ def gram(
 ) -> Gram:
     """Return the Gram matrix K(X, Y), or K(X, X), as solvers use it.
 
-    kernel: a kernel, a scikit-learn kernel name or a function of X and Y. X and Y may be
-    `Prepared`; Y is the training side. use: what it is for: "once" for one pass, which keeps
-    nothing; "many" for passes again and again; "rows" for single rows or blocks of it.
-    memory_limit: bytes, "2GB" or "auto".
-    store: True insists on keeping K, "whole" on keeping all of it, "half" on keeping half of it,
-    "16 bit" on half of it in fixed point (for a solver that refines: `packed.error` tells how far
-    off), False on computing it anew; None lets the limit decide.
+    K[i, j] = k(x_i, y_j). The memory limit decides whether it is stored, computed when needed, or
+    kept as a product of features; `Gram.explain` tells.
+
+    Parameters
+    ----------
+    kernel : Kernel, str, callable or None
+        A kernel, a scikit-learn kernel name or a function of X and Y; None is Gaussian().
+    X : array-like, sequence, data frame or Prepared
+        The points of the rows.
+    Y : array-like, sequence, data frame or Prepared, default=None
+        The points of the columns, the training side; None means X.
+    use : str, default="many"
+        What it is for: "once" for one pass, which keeps nothing; "many" for passes again and again;
+        "rows" for single rows or blocks of it.
+    memory_limit : int, float or str, default="auto"
+        Bytes, as a number or a text such as "2GB"; "auto" is a share of the free memory.
+    store : bool or str, default=None
+        True insists on keeping K, "whole" on keeping all of it, "half" on keeping half of it, "16
+        bit" on keeping half of it in fixed point, for a solver that refines (`packed.error` tells
+        how far off it is). False insists on computing it anew. None lets the limit decide.
+    dtype : dtype, default=None
+        Either float32 or float64; None means the precision of the points.
+    monitor : Monitor, default=None
+        Is told of progress, and may stop the work.
+
+    Returns
+    -------
+    Gram
+        The matrix: it multiplies (`K @ v`), gives rows and blocks, and becomes an array by
+        `dense()`.
+
+    Examples
+    --------
+    >>> from mercer import gram
+    >>> from mercer.kernels import Gaussian
+    >>> K = gram(Gaussian(gamma=0.5), [[0.0], [1.0], [2.0]])
+    >>> K.shape
+    (3, 3)
+    >>> (K @ [1.0, 0.0, 0.0]).round(3)
+    array([1.   , 0.607, 0.135])
+    >>> K.explain().kind
+    'stored'
     """
     kernel, left, right = _sides(to_kernel(kernel, who="gram"), X, Y)
     wanted = _dtype(dtype, kernel, left, right)
@@ -200,7 +338,38 @@ def gram_family(
     dtype: Any = None,
     monitor: Monitor | None = None,
 ) -> GramFamily:
-    """Return the Gram matrices of several kernels of the same points, in one pass."""
+    """Return the Gram matrices of several kernels of the same points.
+
+    Statistics that several kernels share, such as squared distances, are computed once.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel, str or callable
+        The kernels, at least one.
+    X : array-like, sequence, data frame or Prepared
+        The points of the rows.
+    Y : array-like, sequence, data frame or Prepared, default=None
+        The points of the columns; None means X.
+    memory_limit : int, float or str, default="auto"
+        Bytes, as a number or a text such as "2GB"; "auto" is a share of the free memory.
+    dtype : dtype, default=None
+        Either float32 or float64; None means the precision of the points.
+    monitor : Monitor, default=None
+        Is told of progress, and may stop the work.
+
+    Returns
+    -------
+    GramFamily
+        The matrices, by position: family[0] is the `Gram` of the first kernel.
+
+    Examples
+    --------
+    >>> from mercer import gram_family
+    >>> from mercer.kernels import Gaussian
+    >>> family = gram_family([Gaussian(0.1), Gaussian(1.0)], [[0.0], [1.0]])
+    >>> [K.dense().round(2).tolist() for K in (family[0], family[1])]
+    [[[1.0, 0.9], [0.9, 1.0]], [[1.0, 0.37], [0.37, 1.0]]]
+    """
     if not kernels:
         raise KernelError(sentence("gram_family", "it needs at least one kernel", "none"))
     values = [to_kernel(kernel, who="gram_family") for kernel in kernels]

@@ -94,7 +94,7 @@ class Side:
 
 
 def column_means(rows: Matrix) -> Array:
-    """Return the mean of each column; any number does where a missing one spoils it."""
+    """Return the mean of each column; any number will do where a missing one spoils it."""
     if len(rows) == 0:
         return np.zeros(rows.n_columns)
     with np.errstate(invalid="ignore", over="ignore"):

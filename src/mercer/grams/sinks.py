@@ -44,7 +44,7 @@ PART = 1024  # columns whose products are taken at once
 
 
 def product(band: Array, V: Array) -> Array:
-    """Return band V in double precision; of a single-precision band only parts are converted.
+    """Return band V in double precision; a single-precision band is converted in parts.
 
     Where V is in single precision too, so is the product.
     """
@@ -85,7 +85,7 @@ class Multiply(Sink):
 class Normal(Sink):
     """K' W (K V - Y), the gradient of least squares, in one pass.
 
-    Y: None is 0; then products are taken in the precision of K. weights: one a row, or None.
+    Y: None is 0; then products are taken in the precision of K. weights: one per row, or None.
     """
 
     def __init__(self, V: Any, Y: Any = None, weights: Any = None) -> None:
@@ -96,7 +96,7 @@ class Normal(Sink):
         weights = np.ones(shape[0]) if self.weights is None else self.weights
         self.weights = _columns("Normal weights", weights, shape[0]).astype(np.float64)
         if self.weights.ndim != 1:
-            rule = "weights must be one number a row"
+            rule = "weights must be one number per row"
             raise InputError(sentence("Normal", rule, f"shape {self.weights.shape}"))
         self._out = np.zeros((shape[1], *self.V.shape[1:]))
         if self.Y is not None:

@@ -25,7 +25,7 @@ def _processors() -> int:
 
 @contextlib.contextmanager
 def limited_threads(count: int | None, who: str) -> Iterator[None]:
-    """Use so many native threads inside, and no more of BLAS; None: as before, -1: all."""
+    """Use at most so many native and BLAS threads inside; None: as before, -1: all."""
     if count is None:
         yield
         return

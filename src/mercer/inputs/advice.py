@@ -1,4 +1,4 @@
-"""What columns of data frames hold, in words, and what to do with those that are no numbers."""
+"""What columns of data frames hold, in words, and what to do with those that are not numbers."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def listed(kinds: Mapping[Any, str]) -> str:
 
 
 def for_columns(kinds: Mapping[Any, str], right: Sequence[Any]) -> str:
-    """Return what to do with columns that are no numbers; right: those that are."""
+    """Return what to do with columns that are not numbers; right: those that are."""
     told = [_for_column(kind, name) for kind, name in _firsts(kinds).items()]
     if right:
         shown = ", ".join(repr(name) for name in right[:5]) + (", …" if len(right) > 5 else "")

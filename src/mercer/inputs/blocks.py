@@ -33,7 +33,7 @@ class RowBlocks(Input):
                 sentence(
                     "RowBlocks",
                     "source must be a sequence of blocks, or a function that returns an iterator",
-                    f"{type(source).__name__}, which can be read once only",
+                    f"{type(source).__name__}, which can be read only once",
                 )
             )
         self.source = source

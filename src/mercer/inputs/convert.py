@@ -81,7 +81,7 @@ def _from_array(X: Array, domain: frozenset[str], who: str) -> Input:
 
 
 def _is_stack(X: Array, domain: frozenset[str]) -> bool:
-    """Return whether an array of numbers is a pile of objects: series, sets of vectors, maps."""
+    """Return whether an array of numbers is a stack of objects: series, sets of vectors, maps."""
     least = 2 if "series" in domain and not domain & ROWS else 3
     arrays = domain & (SERIES | VECTOR_SETS | WORD_MAPS)
     return bool(arrays) and X.dtype.kind in "biuf" and least <= X.ndim <= 3
@@ -110,7 +110,7 @@ def _from_frame(X: Any, domain: frozenset[str], who: str) -> Input:
         return _from_sequence(native.to_list(), domain, who)
     if isinstance(native, narwhals.DataFrame):
         numeric = all(kind.is_numeric() for kind in native.schema.values())
-        # What takes anything gets the frame itself: a function may know its columns by name.
+        # A kernel of anything gets the frame itself: a function may know its columns by name.
         if domain == ANY or (domain & FRAME and not (domain & ROWS and numeric)):
             return Frame(X)
         if domain & ROWS:
@@ -146,7 +146,7 @@ def _choice(frame: Frame, domain: frozenset[str]) -> str:
 
 
 def _advice(X: Any, domain: frozenset[str]) -> str:
-    """Return how to make a collection of what is none."""
+    """Return how to turn what was handed in into a collection."""
     if is_single(X, domain):
         return SINGLE
     if isinstance(X, Mapping):
@@ -194,7 +194,7 @@ def _matrix(X: Any, domain: frozenset[str], who: str) -> Matrix:
 
 
 def _as_numbers(X: Array, who: str) -> Array:
-    """Return an array of objects or words as numbers, or name the first entry that is none."""
+    """Return an array of objects or words as numbers, or name the first entry that is not."""
     must = "X must be rows of numbers"
     if X.dtype.kind in "mM":
         told = checks.dates_advice(COLUMN)
@@ -213,7 +213,7 @@ def _as_numbers(X: Array, who: str) -> Array:
 
 
 def _for_entry(entry: Any) -> str:
-    """Return what to do with an entry that is no number."""
+    """Return what to do with an entry that is not a number."""
     if checks.is_missing(entry):
         return checks.ADVICE_MISSING["X"]
     kind = advice.kind_of_values([entry])

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Sequence
 from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse
 
 from .. import checks
-from ..checks import Array, InputError, InputTypeError, sentence
+from ..checks import Array
+from .graph_checks import checked_attributes, checked_edges, checked_labels, checked_weights
 from .graph_files import tu_graphs
 from .graph_sources import parts_of_adjacency, parts_of_edge_index, parts_of_networkx
 
@@ -19,15 +19,40 @@ MOST_NODES = 10**9  # the core numbers them with 32 bits
 
 
 class Graph:
-    """An undirected graph: nodes 0..n_nodes-1 and edges between them, each pair once.
+    """An undirected graph, as a value that cannot be changed.
 
-    edges: pairs of nodes, in any order; a self-loop (u, u) is allowed, a pair given twice is not.
-    node_labels, edge_labels: one hashable label each. node_attributes: one row of numbers a node.
-    edge_weights: one positive number an edge, its length where paths are measured.
+    Nodes are numbered 0, …, n_nodes - 1. Edges are kept in ascending order, each with the smaller
+    node first, and labels and weights with them; graphs are equal if all of this is equal.
+    Isomorphic graphs with other node numbers are not equal, but no kernel tells them apart [1]_.
 
-    A graph cannot be changed. Its edges are kept in ascending order, each with the smaller node
-    first, and labels and weights with them; graphs are equal if all of this is. Isomorphic graphs
-    with other node numbers are not equal, but no kernel tells them apart.
+    Parameters
+    ----------
+    n_nodes : int
+        Number of nodes.
+    edges : iterable of pairs of int or array-like of shape (m, 2)
+        The edges, in any order. A self-loop (u, u) is allowed, a pair given twice is not.
+    node_labels : sequence of hashable, default=None
+        One label per node.
+    edge_labels : sequence of hashable, default=None
+        One label per edge.
+    node_attributes : array-like of shape (n_nodes, d), default=None
+        One row of numbers per node.
+    edge_weights : array-like of shape (m,), default=None
+        One positive number per edge, its length where paths are measured.
+
+    References
+    ----------
+    .. [1] N. M. Kriege, F. D. Johansson, C. Morris, "A survey on graph kernels", Applied Network
+       Science, 2020.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Graph
+    >>> water = Graph(3, [(0, 1), (0, 2)], node_labels=["O", "H", "H"])
+    >>> water
+    <Graph: 3 nodes, 2 edges, node labels>
+    >>> water.edges.tolist()
+    [[0, 1], [0, 2]]
     """
 
     __slots__ = _PARTS
@@ -48,15 +73,15 @@ class Graph:
         edge_weights: Any = None,
     ) -> None:
         count = checks.whole("Graph", "n_nodes", n_nodes, least=0, most=MOST_NODES)
-        pairs, order = _edges(edges, count)
-        named = _labels("edge_labels", edge_labels, len(pairs))
+        pairs, order = checked_edges(edges, count)
+        named = checked_labels("edge_labels", edge_labels, len(pairs))
         content = (
             count,
             pairs,
-            _labels("node_labels", node_labels, count),
+            checked_labels("node_labels", node_labels, count),
             None if named is None else tuple(named[i] for i in order.tolist()),
-            _attributes(node_attributes, count),
-            _weights(edge_weights, order),
+            checked_attributes(node_attributes, count),
+            checked_weights(edge_weights, order),
         )
         for name, value in zip(_PARTS, content, strict=True):
             object.__setattr__(self, name, value)
@@ -70,10 +95,26 @@ class Graph:
         node_attributes: str | Sequence[str] | None = None,
         edge_weight: str | None = None,
     ) -> Self:
-        """Return an undirected networkx graph as a value, its nodes in their order there.
+        """Return an undirected networkx graph as a value, with its nodes in their order there.
 
-        The others are names of attributes that networkx keeps for its nodes and edges. Of
-        node_attributes there may be several; each holds a number or a row of them.
+        Parameters
+        ----------
+        graph : networkx.Graph
+            The graph; a directed graph or a multigraph is refused.
+        node_label : str, default=None
+            Name of the networkx attribute that becomes the labels of nodes.
+        edge_label : str, default=None
+            Name of the networkx attribute that becomes the labels of edges.
+        node_attributes : str or sequence of str, default=None
+            Names of networkx attributes of nodes that become attributes; each holds a number or a
+            row of them.
+        edge_weight : str, default=None
+            Name of the networkx attribute that becomes the weights of edges.
+
+        Returns
+        -------
+        Graph
+            The graph.
         """
         return cls(*parts_of_networkx(graph, node_label, edge_label, node_attributes, edge_weight))
 
@@ -81,9 +122,29 @@ class Graph:
     def from_adjacency(
         cls, matrix: Any, node_labels: Sequence[Hashable] | None = None, node_attributes: Any = None
     ) -> Self:
-        """Return the graph of a symmetric matrix, dense or sparse: what is not 0 is an edge.
+        """Return the graph of a symmetric matrix, in which every entry other than 0 is an edge.
 
-        If any entry is neither 0 nor 1, all are kept as weights.
+        If any entry is neither 0 nor 1, all entries are kept as weights.
+
+        Parameters
+        ----------
+        matrix : array-like or sparse matrix of shape (n, n)
+            The adjacency matrix, symmetric, without negative entries.
+        node_labels : sequence of hashable, default=None
+            One label per node.
+        node_attributes : array-like of shape (n, d), default=None
+            One row of numbers per node.
+
+        Returns
+        -------
+        Graph
+            The graph.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Graph
+        >>> Graph.from_adjacency([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        <Graph: 3 nodes, 2 edges>
         """
         n_nodes, edges, weights = parts_of_adjacency(matrix)
         return cls(n_nodes, edges, node_labels, None, node_attributes, weights)
@@ -100,14 +161,35 @@ class Graph:
     ) -> Self:
         """Return the graph of an array of shape (2, m), whose columns are the edges.
 
-        An edge may be given in one direction or in both; then edge_labels and edge_weights, one a
-        column, must say the same of both. n_nodes: as many as there are labels or attributes of
-        nodes, else up to the largest number in edge_index, if not given.
+        An edge may be given in one direction or in both; then labels and weights must be the same
+        for both. A `Data` of PyTorch Geometric, or anything else that has an edge_index, may be
+        given instead. Then its num_nodes, its x as node_attributes, its edge_weight and its
+        edge_attr are used where nothing else is given; edge_attr must be whole numbers, which are
+        labels.
 
-        edge_index may be a `Data` of PyTorch Geometric, or anything else that has an edge_index.
-        Then its num_nodes, its x as node_attributes, its edge_weight and its edge_attr are taken
-        where nothing else is given; edge_attr must be whole numbers, which are labels.
+        Parameters
+        ----------
+        edge_index : array-like of shape (2, m) or object with an edge_index
+            The edges.
+        n_nodes : int, default=None
+            Number of nodes. None means as many as there are labels or attributes of nodes, or else
+            one more than the largest number in edge_index.
+        node_labels : sequence of hashable, default=None
+            One label per node.
+        edge_labels : sequence of hashable, default=None
+            One label per column of edge_index.
+        node_attributes : array-like of shape (n_nodes, d), default=None
+            One row of numbers per node.
+        edge_weights : array-like of shape (m,), default=None
+            One positive number per column of edge_index.
 
+        Returns
+        -------
+        Graph
+            The graph.
+
+        Examples
+        --------
         >>> from mercer.kernels import Graph
         >>> Graph.from_edge_index([[0, 1, 1, 2], [1, 0, 2, 1]], edge_labels=["a", "a", "b", "b"])
         <Graph: 3 nodes, 2 edges, edge labels>
@@ -121,16 +203,36 @@ class Graph:
     ) -> tuple[list[Self], Array]:
         """Return the graphs and their labels from a folder in the format of TU Dortmund.
 
-        It holds NAME_A.txt and so on, perhaps gzipped; name is needed if there are several NAMEs.
-        An edge may be given once or in both directions. Node labels, edge labels and node
-        attributes are read where there are any; edge attributes only if edge_weights=True, as
-        weights.
+        The folder holds NAME_A.txt and so on, perhaps gzipped. An edge may be given once or in both
+        directions. Node labels, edge labels and node attributes are read where there are any.
+
+        Parameters
+        ----------
+        folder : str or path
+            The folder.
+        name : str, default=None
+            The NAME, needed if the folder holds several collections.
+        edge_weights : bool, default=False
+            Whether to read edge attributes as weights.
+
+        Returns
+        -------
+        graphs : list of Graph
+            The graphs.
+        labels : ndarray of int
+            The label of each graph.
         """
         parts, labels = tu_graphs(folder, name, edge_weights)
         return [cls._of(*part) for part in parts], labels
 
     def without_attributes(self) -> Self:
-        """Return the same graph without node_attributes, for kernels that do not use them."""
+        """Return the same graph without node attributes, for kernels that do not use them.
+
+        Returns
+        -------
+        Graph
+            The graph with its nodes, edges, labels and weights.
+        """
         content = dict(zip(_PARTS, self._content(), strict=True)) | {"node_attributes": None}
         return self._of(*content.values())
 
@@ -179,117 +281,3 @@ def _same(mine: Any, theirs: Any) -> bool:
     if isinstance(mine, np.ndarray) and isinstance(theirs, np.ndarray):
         return np.array_equal(mine, theirs)
     return type(mine) is type(theirs) and bool(mine == theirs)
-
-
-def _edges(given: Any, n_nodes: int) -> tuple[Array, Array]:
-    """Return the edges in order, each with its smaller node first, and where they came from."""
-    found = _pairs(given)
-    outside = np.flatnonzero((found < 0).any(axis=1) | (found >= n_nodes).any(axis=1))
-    if len(outside):
-        first = outside[0]
-        must = f"edges must join nodes from 0 to {n_nodes - 1}" if n_nodes else "edges need nodes"
-        raise InputError(sentence("Graph", must, f"{_text(found[first])} at index {first}"))
-    pairs = np.sort(found.astype(np.int64), axis=1)
-    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
-    pairs = pairs[order]
-    twice = np.flatnonzero((pairs[1:] == pairs[:-1]).all(axis=1))
-    if len(twice):
-        again = sorted(order[twice[0] : twice[0] + 2].tolist())
-        got = f"{_text(pairs[twice[0]])} at indices {again[0]} and {again[1]}"
-        hint = "Give each undirected edge once; use edge_weights for its strength."
-        raise InputError(sentence("Graph", "an edge must be given once", got, hint))
-    pairs.setflags(write=False)
-    return pairs, order
-
-
-def _pairs(given: Any) -> Array:
-    """Return edges as an array of two columns of whole numbers."""
-    must = "edges must be pairs of node numbers, shape (m, 2)"
-    if not isinstance(given, np.ndarray):
-        if scipy.sparse.issparse(given):
-            hint = "Read an adjacency matrix with Graph.from_adjacency."
-            raise InputTypeError(sentence("Graph", must, "a sparse matrix", hint))
-        if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-            raise InputTypeError(sentence("Graph", must, checks.show(given)))
-        given = list(given)
-    try:
-        found = np.asarray(given)
-    except ValueError:
-        raise InputTypeError(sentence("Graph", must, "rows of different lengths")) from None
-    if found.size == 0:
-        return np.empty((0, 2), dtype=np.int64)
-    if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
-        columns = found.ndim == 2 and found.shape[0] == 2
-        hint = "Read it with Graph.from_edge_index." if columns else ""
-        got = f"{found.dtype} of shape {found.shape}"
-        raise InputTypeError(sentence("Graph", must, got, hint))
-    return found
-
-
-def _text(pair: Array) -> str:
-    return f"({pair[0]}, {pair[1]})"
-
-
-def _labels(name: str, given: Any, count: int) -> tuple[Hashable, ...] | None:
-    if given is None:
-        return None
-    if isinstance(given, str | bytes | Mapping | Set) or not isinstance(given, Iterable):
-        must = f"{name} must be a list of {count} labels, in order"
-        raise InputTypeError(sentence("Graph", must, type(given).__name__))
-    found = tuple(given.tolist() if isinstance(given, np.ndarray) else given)
-    if len(found) != count:
-        raise InputError(sentence("Graph", f"{name} must have {count} labels", len(found)))
-    for index, label in enumerate(found):
-        if label is None or not _is_comparable(label):
-            must = f"{name} must be hashable, not None and not NaN"
-            raise InputTypeError(sentence("Graph", must, f"{checks.show(label)} at index {index}"))
-    return found
-
-
-def _is_comparable(label: Any) -> bool:
-    """Return whether a label has a hash and equals itself, as not-a-number does not."""
-    try:
-        hash(label)
-        return bool(label == label)
-    except TypeError:  # a tuple may hold a list, and pandas.NA equals it cannot say what
-        return False
-
-
-def _attributes(given: Any, count: int) -> Array | None:
-    if given is None:
-        return None
-    must = f"node_attributes must be {count} rows of finite numbers"
-    found = _numbers(given, must)
-    if found.size == 0 and count == 0:
-        found = found.reshape(0, found.shape[1] if found.ndim == 2 else 0)
-    if found.ndim != 2 or len(found) != count:
-        raise InputError(sentence("Graph", must, f"shape {found.shape}"))
-    if not np.isfinite(found).all():
-        row, column = np.argwhere(~np.isfinite(found))[0]
-        got = f"{found[row, column]} in row {row}, column {column}"
-        raise InputError(sentence("Graph", must, got))
-    found.setflags(write=False)
-    return found
-
-
-def _weights(given: Any, order: Array) -> Array | None:
-    if given is None:
-        return None
-    must = f"edge_weights must be {len(order)} positive numbers"
-    found = _numbers(given, must)
-    if found.shape != order.shape:
-        raise InputError(sentence("Graph", must, f"shape {found.shape}"))
-    wrong = np.flatnonzero(~(np.isfinite(found) & (found > 0)))
-    if len(wrong):
-        raise InputError(sentence("Graph", must, f"{found[wrong[0]]} at index {wrong[0]}"))
-    found = found[order]
-    found.setflags(write=False)
-    return found
-
-
-def _numbers(given: Any, must: str) -> Array:
-    """Return a copy as an array of numbers."""
-    try:
-        return np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputTypeError(sentence("Graph", must, checks.show(given))) from None

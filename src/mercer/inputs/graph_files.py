@@ -1,8 +1,8 @@
 """Collections of graphs in the text format of TU Dortmund.
 
-Nodes and graphs are numbered from 1 through the whole collection. NAME_A.txt has an arc a line,
-"u, v"; NAME_graph_indicator.txt the graph of every node; NAME_graph_labels.txt a whole number a
-graph. NAME_node_labels.txt, NAME_edge_labels.txt, NAME_node_attributes.txt and
+Nodes and graphs are numbered from 1 through the whole collection. NAME_A.txt has one arc per line,
+"u, v"; NAME_graph_indicator.txt the graph of every node; NAME_graph_labels.txt a whole number
+per graph. NAME_node_labels.txt, NAME_edge_labels.txt, NAME_node_attributes.txt and
 NAME_edge_attributes.txt, with a line for every node or every arc, may be missing.
 """
 
@@ -79,7 +79,7 @@ class _Files:
         return None if self.path(part) is None else self.numbers(part, kind, None, rows)
 
     def numbers(self, part: str, kind: type, width: int | None, rows: int | None = None) -> Array:
-        """Return the numbers of a part, a row a line; width, rows: how many there must be."""
+        """Return the numbers of a part, one row per line; width, rows: how many there must be."""
         lines = self._lines(part)
         if rows is not None and len(lines) != rows:
             raise self.wrong(part, f"there must be {rows} lines", len(lines))
@@ -150,7 +150,7 @@ class _Edges:
         other = np.flatnonzero((given != given[earlier]).any(axis=1))
         if len(other):
             line = int(other[0])
-            must = f"an edge must have what line {earlier[line] + 1} says of it"
+            must = f"an edge must have the same values as in line {earlier[line] + 1}"
             raise files.wrong(part, must, _text(given[line]), line)
         return given
 
@@ -172,7 +172,7 @@ def _owners(files: _Files, count: int) -> Array:
     outside = np.flatnonzero((owners < 0) | (owners >= count))
     if len(outside):
         line = int(outside[0])
-        must = f"a node must be of a graph from 1 to {count}"
+        must = f"a node must belong to a graph from 1 to {count}"
         raise files.wrong("graph_indicator", must, owners[line] + 1, line)
     return owners
 
@@ -217,8 +217,8 @@ def _weights(files: _Files, lines: _Edges) -> Array:
     """Return the weight of every edge."""
     given = lines.agreed(files, "edge_attributes", float)
     if given is None or given.shape[1] != 1:
-        got = "none" if given is None else f"{given.shape[1]} a line"
-        must = "edge_weights=True needs one edge attribute a line"
+        got = "none" if given is None else f"{given.shape[1]} per line"
+        must = "edge_weights=True needs one edge attribute per line"
         raise files.wrong("edge_attributes", must, got)
     wrong = np.flatnonzero(given[:, 0] <= 0)
     if len(wrong):

@@ -141,7 +141,7 @@ def _own(source: Any, name: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a tensor, of any library, as an array of NumPy; anything else as it is."""
+    """Return a tensor of any library as a NumPy array, and anything else as it is."""
     for step in ("detach", "cpu"):  # of a tensor that is being trained, or on another device
         value = getattr(value, step)() if hasattr(value, step) else value
     if hasattr(value, "numpy") or hasattr(value, "__array__"):
@@ -171,7 +171,7 @@ def _each_once(ends: Array, pairs: Array) -> tuple[Array, Array]:
     _, first, edge_of = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
     edge_of = edge_of.ravel()
     backward = ends[0] > ends[1]
-    # A loop is its own other direction; of any other edge each direction is there once at most.
+    # A loop is its own other direction; any other edge has each direction at most once.
     loops = ends[0] == ends[1]
     seen = edge_of * 2 + backward
     seen[loops] += np.flatnonzero(loops) != first[edge_of[loops]]
@@ -179,7 +179,7 @@ def _each_once(ends: Array, pairs: Array) -> tuple[Array, Array]:
     if len(again):
         a, b = np.flatnonzero(seen == seen[again[0]])[:2].tolist()
         hint = "Keep one of them; use edge_weights for its strength."
-        must = "an edge must be given once in each direction, at most"
+        must = "an edge must be given at most once in each direction"
         raise InputError(sentence(_EDGES, must, f"{_column(ends, a)} and again in {b}", hint))
     return first, edge_of
 
@@ -189,7 +189,7 @@ def _column(ends: Array, column: int) -> str:
 
 
 def _agreed(name: str, given: Any, ends: Array, first: Array, edge_of: Array) -> list[Any] | None:
-    """Return one of what is given for every column, for every edge; both directions must agree."""
+    """Return for every edge what is given for its columns; both directions must agree."""
     if given is None:
         return None
     given = _plain(given)
@@ -197,7 +197,7 @@ def _agreed(name: str, given: Any, ends: Array, first: Array, edge_of: Array) ->
         values = given.tolist() if isinstance(given, np.ndarray) else list(given)
     except TypeError:
         raise InputTypeError(
-            sentence(_EDGES, f"{name} must be a list, one a column", checks.show(given))
+            sentence(_EDGES, f"{name} must be a list, one per column", checks.show(given))
         ) from None
     if len(values) != len(edge_of):
         must = f"{name} must be {len(edge_of)}, one for each column of edge_index"
@@ -219,7 +219,7 @@ def _differ(one: Any, other: Any) -> bool:
 
 
 def _labels_of_rows(given: Any) -> list[Hashable] | None:
-    """Return edge_attr as labels: a number if there is one a column, else a tuple of them."""
+    """Return edge_attr as labels: a number where each edge has one, else a tuple of them."""
     if given is None:
         return None
     rows = np.asarray(_plain(given))

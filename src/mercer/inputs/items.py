@@ -98,12 +98,12 @@ _KINDS: dict[str, tuple[str, Callable[[Any], Any], str]] = {
         "Graph.from_adjacency.",
     ),
     "series": (
-        "a 1-D or 2-D array of finite numbers, one row a moment",
+        "a 1-D or 2-D array of finite numbers, one row per moment",
         _series,
         "Make it one with np.asarray, and drop or fill in what is missing.",
     ),
     "vector sets": (
-        "a 2-D array of finite numbers, one row a vector",
+        "a 2-D array of finite numbers, one row per vector",
         _vectors,
         "Make it one with np.asarray, and drop rows with something missing; "
         "an empty one is np.zeros((0, d)).",

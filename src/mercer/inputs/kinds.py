@@ -159,9 +159,8 @@ class Matrix(Input):
         """Refuse wrong shapes and entries that are not finite."""
         if self.values.ndim != 2:
             hint = "Reshape your data: one column with X.reshape(-1, 1), one row with (1, -1)."
-            raise InputError(
-                sentence(who, "X must be 2-D, one row a point", f"shape {self.values.shape}", hint)
-            )
+            got = f"shape {self.values.shape}"
+            raise InputError(sentence(who, "X must be 2-D, one row per point", got, hint))
         checks.finite(who, self.values, self.names)
         return self
 
@@ -263,7 +262,7 @@ class Frame(Input):
         return {name: advice.kind_of(self.frame.get_column(name)) for name in names}
 
     def _require_numbers(self, names: Sequence[Any], who: str) -> None:
-        """Refuse columns that hold no numbers, all of them at once."""
+        """Refuse columns that do not hold numbers, all of them at once."""
         kinds = self.kinds(names)
         wrong = {name: kind for name, kind in kinds.items() if kind != advice.NUMBERS}
         if wrong:
@@ -283,7 +282,7 @@ class Frame(Input):
 
 
 class GramRows(Input):
-    """Rows of a precomputed Gram matrix, one column a training point.
+    """Rows of a precomputed Gram matrix, one column per training point.
 
     `columns` says which training points these rows are; None for new points.
     """

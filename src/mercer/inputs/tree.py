@@ -11,19 +11,39 @@ import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
-from ..checks import InputError, InputTypeError, ParseError, sentence, show, whole
+from ..checks import InputError, InputTypeError, sentence, show, whole
+from .tree_text import Brackets
 
 _WORD = re.compile(r"[^\s()]+")
-_TOKEN = re.compile(r"[()]|[^\s()]+")
 _SHOWN = 60  # characters of a tree in its repr
 
 
 class Tree:
-    """A node with a label and an ordered list of subtrees; without any it is a leaf.
+    """An ordered tree with labels, as a value that cannot be changed.
 
-    A label is anything hashable but None, a string as a rule. `Tree.parse` reads bracketed text,
-    `Tree.from_nested` nested tuples. A tree cannot be changed; trees with the same shape and equal
-    labels are equal. There is one tree without nodes, `Tree.parse("()")`; its label is None.
+    A tree is a node with a label and an ordered list of subtrees; without any it is a leaf. Trees
+    with the same shape and equal labels are equal. There is one tree without nodes,
+    `Tree.parse("()")`, whose label is None. For the use of trees in kernels see [1]_.
+
+    Parameters
+    ----------
+    label : hashable
+        Anything hashable except None, usually a string.
+    children : sequence of Tree, default=()
+        The subtrees, from left to right.
+
+    References
+    ----------
+    .. [1] M. Collins, N. Duffy, "Convolution kernels for natural language", NIPS, 2001.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Tree
+    >>> tree = Tree("S", [Tree("A", [Tree("a")]), Tree("B")])
+    >>> print(tree)
+    (S (A a) B)
+    >>> tree.n_nodes, tree.depth
+    (4, 3)
     """
 
     __slots__ = ("_at", "_labels", "_sizes")
@@ -55,24 +75,56 @@ class Tree:
 
     @classmethod
     def parse(cls, text: str) -> Tree:
-        """Return the tree of a text such as "(S (A a) (B b))".
+        """Return the tree of a bracketed text.
 
-        (LABEL child child) is a node, a bare word a leaf. An outer bracket without a label around
-        one tree, as in the Penn treebank, is dropped; words such as -LRB- stay as they are.
+        (LABEL child child) is a node, and a bare word is a leaf. An outer bracket without a label
+        around one tree, as in the Penn treebank, is dropped; words such as -LRB- stay as they are.
+
+        Parameters
+        ----------
+        text : str
+            A text such as "(S (A a) (B b))".
+
+        Returns
+        -------
+        Tree
+            The tree.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Tree
+        >>> Tree.parse("(S (A a) (B b))").labels
+        ('S', 'A', 'a', 'B', 'b')
         """
         if not isinstance(text, str):
             advice = "Tree.from_nested takes nested tuples."
             raise InputTypeError(
                 sentence("Tree.parse", "text must be a string", show(text), advice)
             )
-        return _view(*_Brackets(text).read())
+        return _view(*Brackets(text).read())
 
     @classmethod
     def from_nested(cls, nested: Any) -> Tree:
-        """Return the tree of nested tuples or lists such as ("S", ("A", "a"), ("B", "b")).
+        """Return the tree of nested tuples or lists.
 
-        A tuple is a label and its children, () the empty tree; a Tree is taken as it is, and
+        A tuple is a label and its children, and () is the empty tree; a Tree is taken as it is, and
         anything else is a leaf. A label that is itself a tuple needs Tree(label, children).
+
+        Parameters
+        ----------
+        nested : tuple, list, Tree or hashable
+            Nested tuples such as ("S", ("A", "a"), ("B", "b")).
+
+        Returns
+        -------
+        Tree
+            The tree.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Tree
+        >>> print(Tree.from_nested(("S", ("A", "a"), ("B", "b"))))
+        (S (A a) (B b))
         """
         if isinstance(nested, list | tuple) and len(nested) == 0:
             return _view((), ())
@@ -80,7 +132,26 @@ class Tree:
 
     @classmethod
     def from_preorder(cls, labels: Sequence[Hashable], n_children: Sequence[int]) -> Tree:
-        """Return the tree of labels and numbers of children, each node before its subtrees."""
+        """Return the tree of labels and numbers of children, each node before its subtrees.
+
+        Parameters
+        ----------
+        labels : sequence of hashable
+            The labels of all nodes.
+        n_children : sequence of int
+            How many children each node has.
+
+        Returns
+        -------
+        Tree
+            The tree.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Tree
+        >>> print(Tree.from_preorder(["S", "A", "a", "b"], [2, 1, 0, 0]))
+        (S (A a) b)
+        """
         names, counts = tuple(labels), tuple(n_children)
         if len(names) != len(counts):
             got = f"{len(names)} and {len(counts)}"
@@ -92,10 +163,12 @@ class Tree:
 
     @property
     def label(self) -> Hashable:
+        """The label of the root."""
         return self._labels[self._at] if self._labels else None
 
     @property
     def children(self) -> tuple[Tree, ...]:
+        """The subtrees below the root, from left to right."""
         found, at, end = [], self._at + 1, self._at + self.n_nodes
         while at < end:
             found.append(_view(self._labels, self._sizes, at))
@@ -104,6 +177,7 @@ class Tree:
 
     @property
     def n_nodes(self) -> int:
+        """The number of nodes."""
         return self._sizes[self._at] if self._sizes else 0
 
     @property
@@ -128,7 +202,19 @@ class Tree:
         return depth
 
     def subtrees(self) -> Iterator[Tree]:
-        """Yield the tree at every node, in preorder."""
+        """Return an iterator over the trees at all nodes, in preorder.
+
+        Returns
+        -------
+        iterator of Tree
+            The tree itself, then the trees below it.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Tree
+        >>> [str(tree) for tree in Tree.parse("(S (A a) b)").subtrees()]
+        ['(S (A a) b)', '(A a)', '(a)', '(b)']
+        """
         return (_view(self._labels, self._sizes, self._at + i) for i in range(self.n_nodes))
 
     def __setattr__(self, name: str, value: Any = None) -> None:
@@ -160,8 +246,13 @@ class Tree:
     def __str__(self) -> str:
         """Return the text that `Tree.parse` reads.
 
-        A tree with a label that is no word (no string, or with blanks or brackets in it) has none:
-        it is shown as `repr` does, which does not parse.
+        A tree with a label that is not a word (not a string, or with blanks or brackets in it) has
+        no such text: it is shown as `repr` does, which does not parse.
+
+        Returns
+        -------
+        str
+            The text.
         """
         words = all(map(_is_word, self.labels))
         return "".join(self._pieces()) if words else repr(self)
@@ -269,75 +360,3 @@ def _refuse_node(item: Any, path: list[int]) -> NoReturn:
 def _place(path: list[int]) -> str:
     shown = "".join(f"[{index}]" for index in path[-8:])
     return f" at {'…' if len(path) > 8 else ''}{shown}" if path else ""
-
-
-# --- bracketed text ----------------------------------------------------------------------------
-
-
-class _Brackets:
-    """Reads one tree from bracketed text, without recursion."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.labels: list[str] = []
-        self.sizes: list[int] = []
-        self.open: list[int | None] = []  # the node of each open bracket; None: no label (yet)
-        self.places: list[int] = []  # where those brackets are
-        self.bare = False  # the bracket opened last waits for its label
-        self.done = False
-
-    def fail(self, problem: str, position: int) -> ParseError:
-        return ParseError(self.text, position, problem, "Tree.parse")
-
-    def read(self) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        for match in _TOKEN.finditer(self.text):
-            token, position = match[0], match.start()
-            if self.done:
-                raise self.fail(f"expected the end of the text, found {show(token)}", position)
-            if token == "(":
-                self.opened(position)
-            elif token == ")":
-                self.closed(position)
-            else:
-                self.word(token, position)
-        if self.open:
-            problem = f"the bracket at position {self.places[-1]} must be closed, found the end"
-            raise self.fail(problem, len(self.text))
-        if not self.done:
-            raise self.fail('expected a tree (the empty one is "()"), found the end', 0)
-        return tuple(self.labels), tuple(self.sizes)
-
-    def opened(self, position: int) -> None:
-        if self.bare and len(self.open) > 1:
-            raise self.fail("expected a label, found '('", position)
-        self.one_in_an_outer_bracket(position)
-        self.open.append(None)
-        self.places.append(position)
-        self.bare = True
-
-    def closed(self, position: int) -> None:
-        if not self.open:
-            raise self.fail("expected a tree, found ')'", position)
-        if self.bare and len(self.open) > 1:
-            raise self.fail("expected a label, found ')'", position)
-        node = self.open.pop()
-        self.places.pop()
-        self.bare = False
-        if node is not None:
-            self.sizes[node] = len(self.labels) - node
-        self.done = not self.open
-
-    def word(self, token: str, position: int) -> None:
-        if self.bare:
-            self.open[-1] = len(self.labels)
-            self.bare = False
-        else:
-            self.one_in_an_outer_bracket(position)
-            self.done = not self.open
-        self.labels.append(token)
-        self.sizes.append(1)
-
-    def one_in_an_outer_bracket(self, position: int) -> None:
-        if self.labels and self.open == [None]:
-            problem = "an outer bracket without a label must hold one tree, found another"
-            raise self.fail(problem, position)

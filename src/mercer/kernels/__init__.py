@@ -19,20 +19,23 @@ from ..inputs import (
     Graph,
     Tree,
 )
-from .algebra import Constant, Exp, Power, Product, Scaled, Sum
+from .algebra import Constant, Product, Sum
+from .around import Exp, Power, Scaled
 from .base import Basis, Kernel
 from .fisher.kernel import Fisher
 from .grammar import from_spec, parse
-from .graphs.counted import Graphlet, ShortestPath, WeisfeilerLehman
+from .graphs.counted import ShortestPath, WeisfeilerLehman
+from .graphs.graphlets import Graphlet
 from .graphs.hashed import HashGraph
 from .graphs.random_walks import RandomWalk
 from .names import SKLEARN_NAMES, to_kernel
 from .objects.counted import CountKernel
 from .objects.images import PyramidMatch, SpatialPyramid
+from .objects.mismatches import Mismatch
 from .objects.paired import PairKernel
 from .objects.series import GlobalAlignment
 from .objects.sets import SetIntersection, Tanimoto
-from .objects.strings import Mismatch, Spectrum
+from .objects.strings import Spectrum
 from .objects.substrings import Subsequence, Substring
 from .objects.trees import PartialTree, SubsetTree, Subtree
 from .pairs import (

@@ -1,7 +1,7 @@
-"""Kernels made of kernels: the rules that keep the Mercer property.
+"""Sums and products of kernels, which keep the Mercer property.
 
-Sum and Product are flat and ordered. Parameters of terms are named k1__gamma, k2__degree, …, their
-coefficients k1__coef; a kernel around one other kernel shows the inner parameters as its own.
+They are flat and ordered. Parameters of terms are named k1__gamma, k2__degree, …, their
+coefficients k1__coef.
 """
 
 from __future__ import annotations
@@ -20,18 +20,39 @@ import scipy.sparse
 from .. import checks
 from ..checks import Array, InputError, KernelError, sentence
 from ..inputs import Input, domain_text
+from .around import NEGATIVE, Scaled, tensor
 from .base import Basis, Kernel
 from .pairs import Pairs
 
 
 @dataclass(frozen=True, repr=False)
 class Constant(Kernel):
-    """k(x, y) = c with c >= 0; in a sum it is an offset."""
+    """The constant kernel, which is an offset when it is added to another kernel.
+
+    k(x, y) = c for all points. A number in a sum of kernels becomes one: `k + 2` is `k +
+    Constant(2)`. That sums of kernels are kernels is shown in [1]_.
+
+    Parameters
+    ----------
+    c : float, default=1.0
+        The value, at least 0.
+
+    References
+    ----------
+    .. [1] J. Shawe-Taylor, N. Cristianini, "Kernel Methods for Pattern Analysis", 2004.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> (Linear() + 2)([[1.0], [3.0]])
+    array([[ 3.,  5.],
+           [ 5., 11.]])
+    """
 
     c: float = 1.0
 
     def __post_init__(self) -> None:
-        self._set(c=checks.number("Constant", "c", self.c, least=0, advice=_NEGATIVE))
+        self._set(c=checks.number("Constant", "c", self.c, least=0, advice=NEGATIVE))
 
     def profile(self, pairs: Pairs) -> Any:
         return self.c
@@ -41,10 +62,6 @@ class Constant(Kernel):
 
     def expand(self, points: Input, basis: Basis) -> Array:
         return np.full((len(points), 1), np.sqrt(self.c))
-
-
-HIGHEST = 1000  # power: beyond it, k is 0, 1 or infinite, and its map has no size
-_NEGATIVE = "A negative coefficient breaks the Mercer property: K would have negative eigenvalues."
 
 
 def as_kernel(value: Any) -> Kernel:
@@ -145,7 +162,30 @@ class _Terms(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class Sum(_Terms):
-    """k(x, y) = k1(x, y) + k2(x, y) + …; its map is the maps side by side."""
+    """The sum of kernels, written `k1 + k2`.
+
+    k(x, y) = k1(x, y) + k2(x, y) + …. Its feature map is the maps of the terms side by side [1]_.
+    Sums are flat, and parameters of terms are named k1__gamma, k2__degree and so on; k1__coef is
+    the coefficient of the first term.
+
+    Parameters
+    ----------
+    terms : tuple of Kernel
+        Two kernels or more that take the same points.
+
+    References
+    ----------
+    .. [1] J. Shawe-Taylor, N. Cristianini, "Kernel Methods for Pattern Analysis", 2004.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Gaussian, Linear
+    >>> k = Gaussian(gamma=0.1) + 2 * Linear()
+    >>> k
+    Gaussian(gamma=0.1) + 2.0*Linear()
+    >>> k.replace(k2__coef=3.0)
+    Gaussian(gamma=0.1) + 3.0*Linear()
+    """
 
     precedence = 1
 
@@ -172,7 +212,28 @@ class Sum(_Terms):
 
 @dataclass(frozen=True, repr=False)
 class Product(_Terms):
-    """k(x, y) = k1(x, y) k2(x, y) …; its map is the tensor product of the maps."""
+    """The product of kernels, written `k1 * k2`.
+
+    k(x, y) = k1(x, y) k2(x, y) …. Its feature map is the tensor product of the maps of the factors
+    [1]_. Products are flat, and parameters of factors are named k1__gamma, k2__degree and so on.
+
+    Parameters
+    ----------
+    terms : tuple of Kernel
+        Two kernels or more that take the same points.
+
+    References
+    ----------
+    .. [1] J. Shawe-Taylor, N. Cristianini, "Kernel Methods for Pattern Analysis", 2004.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Gaussian, Linear
+    >>> k = Gaussian(gamma=0.1).on([0]) * Linear().on([1])
+    >>> k([[0.0, 2.0], [1.0, 3.0]]).round(3)
+    array([[4.   , 5.429],
+           [5.429, 9.   ]])
+    """
 
     precedence = 2
 
@@ -195,138 +256,3 @@ class Product(_Terms):
 
     def _join(self, maps: list[Any]) -> Any:
         return reduce(tensor, maps)
-
-
-def tensor(left: Any, right: Any) -> Any:
-    """Return the row-wise tensor product: row i is left_i (x) right_i."""
-    if not (scipy.sparse.issparse(left) or scipy.sparse.issparse(right)):
-        width = left.shape[1] * right.shape[1]
-        return (left[:, :, None] * right[:, None, :]).reshape(len(left), width)
-    left, right = scipy.sparse.csr_array(left), scipy.sparse.csr_array(right)
-    width = right.shape[1]
-    rows = [scipy.sparse.kron(left[[i]], right[[i]], format="csr") for i in range(left.shape[0])]
-    if not rows:
-        return scipy.sparse.csr_array((0, left.shape[1] * width))
-    return scipy.sparse.vstack(rows, format="csr")
-
-
-@dataclass(frozen=True, repr=False)
-class Around(Kernel, abstract=True):
-    """A kernel around one other kernel, whose parameters show through."""
-
-    inner: Kernel
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.inner, Kernel):
-            raise checks.InputTypeError(
-                sentence(self.name, "inner must be a kernel", checks.show(self.inner))
-            )
-        self._set(domain=self.inner.domain)
-
-    @classmethod
-    def combine(cls, inner: Kernel, *arguments: Any) -> Kernel:
-        return cls(inner, *arguments)
-
-    def children(self) -> tuple[Kernel, ...]:
-        return (self.inner,)
-
-    def with_children(self, children: tuple[Kernel, ...]) -> Kernel:
-        return self.replace(inner=children[0])
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        own = super().get_params()
-        return (self.inner.get_params() | own) if deep else own
-
-    def replace(self, **changes: Any) -> Kernel:
-        own = {key: changes.pop(key) for key in super().get_params() if key in changes}
-        inner = own.pop("inner", self.inner)
-        changes = {key.removeprefix("inner__"): value for key, value in changes.items()}
-        rest = {key: own.get(key, value) for key, value in super().get_params().items()}
-        rest["inner"] = inner.replace(**changes) if changes else inner
-        return type(self)(**rest)
-
-    def _basis(self, points: Input) -> Basis | None:
-        inner = self.inner._basis(self.child_input(points))
-        return None if inner is None else Basis(inner.width, parts=(inner,))
-
-    def has_map(self) -> bool:
-        return self.inner.has_map()
-
-    def expand(self, points: Input, basis: Basis) -> Any:
-        return self.inner.expand(self.child_input(points), basis.parts[0])
-
-
-@dataclass(frozen=True, repr=False)
-class Scaled(Around):
-    """k(x, y) = coef * inner(x, y) with coef >= 0."""
-
-    coef: float = 1.0
-    precedence = 2
-
-    def __post_init__(self) -> None:
-        coef = checks.number("kernel", "a coefficient", self.coef, least=0, advice=_NEGATIVE)
-        inner = self.inner
-        if isinstance(inner, Scaled):
-            coef, inner = coef * inner.coef, inner.inner
-        self._set(coef=coef, inner=inner)
-        super().__post_init__()
-
-    def profile(self, pairs: Pairs) -> Any:
-        return self.coef * pairs.value(self.inner)
-
-    def expand(self, points: Input, basis: Basis) -> Any:
-        return super().expand(points, basis) * np.sqrt(self.coef)
-
-    def __repr__(self) -> str:
-        return f"{self.coef!r}*{self.inner.text(3)}"
-
-
-@dataclass(frozen=True, repr=False)
-class Power(Around):
-    """k(x, y) = inner(x, y)**exponent with a whole exponent >= 1."""
-
-    exponent: int = 2
-    precedence = 3
-
-    def __post_init__(self) -> None:
-        reason = "Other powers break the Mercer property (K**0.5 can have negative eigenvalues)."
-        value: Any = self.exponent
-        inner = self.inner
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        value = checks.whole("kernel", "an exponent", value, least=1, advice=reason)
-        if isinstance(inner, Power):
-            value, inner = value * inner.exponent, inner.inner
-        checks.whole("kernel", "an exponent", value, least=1, most=HIGHEST)
-        self._set(exponent=value, inner=inner)
-        super().__post_init__()
-
-    def profile(self, pairs: Pairs) -> Any:
-        return pairs.value(self.inner) ** self.exponent
-
-    def _basis(self, points: Input) -> Basis | None:
-        inner = self.inner._basis(points)
-        return None if inner is None else Basis(inner.width**self.exponent, parts=(inner,))
-
-    def expand(self, points: Input, basis: Basis) -> Any:
-        return reduce(tensor, [super().expand(points, basis)] * self.exponent)
-
-    def __repr__(self) -> str:
-        return f"{self.inner.text(4)}**{self.exponent}"
-
-
-@dataclass(frozen=True, repr=False)
-class Exp(Around):
-    """k(x, y) = exp(inner(x, y)), the limit of sums of powers."""
-
-    def profile(self, pairs: Pairs) -> Any:
-        return np.exp(pairs.value(self.inner))
-
-    def _basis(self, points: Input) -> None:
-        return None
-
-    def has_map(self) -> bool:
-        return False
-
-    def __repr__(self) -> str:
-        return f"{self.inner.text(4)}.exp()"

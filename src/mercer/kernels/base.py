@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields, is_dataclass
-from dataclasses import replace as replace_fields
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import checks
-from ..checks import Array, InputError, KernelError, sentence
-from ..inputs import ANY, DOMAINS, Input, Matrix, RowBlocks, as_input
-from .pairs import Diagonal, Pairs, broadcast, evaluate_definition, matched_values
-from .parameters import data_bandwidth
-
-registry: dict[str, type[Kernel]] = {}
+from ..checks import Array, KernelError, sentence
+from ..inputs import DOMAINS, Input, Matrix, RowBlocks, as_input
+from .basis import Basis as Basis
+from .definition import evaluate_definition
+from .expression import Expression
+from .operators import Combinable
+from .operators import registry as registry
+from .pairs import Diagonal, Pairs, broadcast, matched_values
 
 _fast_path: Callable[..., Array] | None = None
 
@@ -30,35 +30,38 @@ def register_fast_path(evaluate: Callable[..., Array]) -> None:
     _fast_path = evaluate
 
 
-@dataclass(frozen=True)
-class Basis:
-    """What an exact feature map needs to know before it meets new points.
+class Kernel(Expression, Combinable):
+    """A positive definite similarity k(x, y), as a frozen value.
 
-    width: number of features. ids: what each counts, for maps of objects, ascending.
-    parts: bases of sub-kernels.
+    k(x, y) = phi(x).phi(y) for some map phi into a space with a dot product [1]_. A kernel holds
+    its parameters and nothing else. Kernels are added, multiplied, raised to whole powers, and
+    printed as text that `mercer.parse` reads.
+
+    A new kernel is a frozen dataclass. It says what it takes (`domain`) and defines one of
+    `profile(pairs)`, for rows of numbers, fast everywhere; `formula(X, Y)`, any array code; or
+    `pair(x, y)`, for two objects. Everything else follows.
+
+    References
+    ----------
+    .. [1] B. Schölkopf, A. J. Smola, "Learning with Kernels", 2002.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from mercer.kernels import ROWS, SQUARED, Kernel
+    >>> @dataclass(frozen=True, repr=False)
+    ... class InverseMultiquadric(Kernel):
+    ...     domain = ROWS
+    ...     c: float = 1.0
+    ...
+    ...     def profile(self, pairs):
+    ...         return (pairs.sum(SQUARED) + self.c**2) ** -0.5
+    >>> InverseMultiquadric(c=2.0)([[0.0], [1.0]]).round(3)
+    array([[0.5  , 0.447],
+           [0.447, 0.5  ]])
     """
 
-    width: int
-    ids: Array | None = None
-    parts: tuple[Basis, ...] = ()
-
-    @property
-    def is_sparse(self) -> bool:
-        return self.ids is not None or any(part.is_sparse for part in self.parts)
-
-
-class Kernel:
-    """A positive definite similarity k(x, y), as a value.
-
-    A new kernel is a frozen dataclass that says what it takes (`domain`) and defines one of
-    `profile(pairs)` (rows of numbers, fast everywhere), `formula(X, Y)` (any array code) or
-    `pair(x, y)` (two objects). Everything else follows.
-    """
-
-    domain: frozenset[str] = ANY
-    nonnegative: ClassVar[bool] = False
     in_core: ClassVar[bool] = False  # whether all it makes of objects is computed natively
-    precedence: ClassVar[int] = 4  # of its text: 1 sum, 2 product, 3 power, 4 call
     __array_ufunc__ = None  # so that NumPy numbers leave `2.0 * kernel` to the kernel
 
     def __init_subclass__(cls, *, abstract: bool = False, **options: Any) -> None:
@@ -83,23 +86,105 @@ class Kernel:
     # --- what it computes -------------------------------------------------------------------
 
     def profile(self, pairs: Pairs) -> Any:
-        """Return k for all pairs: statistics of `pairs`, then element-wise NumPy arithmetic."""
+        """Return k for all pairs: statistics of `pairs`, then element-wise NumPy arithmetic.
+
+        Parameters
+        ----------
+        pairs : Pairs
+            All pairs of two collections of points.
+
+        Returns
+        -------
+        array-like
+            One value per pair.
+        """
         return pairs.pairwise(self)
 
     def formula(self, X: Any, Y: Any = None) -> Array:
-        """Return K(X, Y) by the definition: plain NumPy or Python, float64, slow and obvious."""
+        """Return K(X, Y) by the definition: plain NumPy or Python, in float64, slow and obvious.
+
+        Parameters
+        ----------
+        X : array-like, sequence or data frame of n points
+            The points of the rows.
+        Y : array-like, sequence or data frame of m points, default=None
+            The points of the columns; None means X.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            One value per pair.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Laplacian
+        >>> Laplacian(gamma=1.0).formula([[0.0], [2.0]]).round(3)
+        array([[1.   , 0.135],
+               [0.135, 1.   ]])
+        """
         return evaluate_definition(self.require_resolved(), X, Y)
 
     def pair(self, x: Any, y: Any) -> float:
-        """Return k(x, y) of two points."""
+        """Return k(x, y) of two points.
+
+        Parameters
+        ----------
+        x : object
+            One point: a row of numbers, a string, a graph, ….
+        y : object
+            Another point.
+
+        Returns
+        -------
+        float
+            The value of the kernel.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Spectrum
+        >>> Spectrum(1).pair("abc", "abd")
+        2.0
+        """
         return float(evaluate_definition(self.require_resolved(), [x], [y])[0, 0])
 
     def matched(self, left: Input, right: Input) -> Array:
-        """Return k(x_i, y_i) of points that are matched one by one, from `pair` or `formula`."""
+        """Return k(x_i, y_i) of points that are matched one by one, from `pair` or `formula`.
+
+        Parameters
+        ----------
+        left : Input
+            The points x_i.
+        right : Input
+            The points y_i, as many.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            One value per matched pair.
+        """
         return matched_values(self, left, right)
 
     def __call__(self, X: Any, Y: Any = None) -> Array:
-        """Return the Gram block K(X, Y), or K(X, X), by the fastest path there is."""
+        """Return the Gram block K(X, Y), or K(X, X), by the fastest method there is.
+
+        Parameters
+        ----------
+        X : array-like, sequence or data frame of n points
+            The points of the rows.
+        Y : array-like, sequence or data frame of m points, default=None
+            The points of the columns; None means X.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            One value per pair, in float32 if both are float32.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Linear
+        >>> Linear()([[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]])
+        array([[11., 17.]])
+        """
         return self._evaluate(X, Y)
 
     def _evaluate(self, X: Any, Y: Any, dtype: Any = None) -> Array:
@@ -109,7 +194,24 @@ class Kernel:
         return _fast_path(self.require_resolved(), X, Y, dtype)
 
     def diag(self, X: Any) -> Array:
-        """Return k(x, x) for every x in X."""
+        """Return k(x, x) for every x in X, without the rest of the matrix.
+
+        Parameters
+        ----------
+        X : array-like, sequence or data frame of n points
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            One value per point.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Linear
+        >>> Linear().diag([[1.0, 2.0], [3.0, 4.0]])
+        array([ 5., 25.])
+        """
         points = self.admit(X)
         if isinstance(points, RowBlocks):
             return np.concatenate([self.diag(block) for block in points.blocks()])
@@ -118,7 +220,30 @@ class Kernel:
         return broadcast(values, (len(points),))
 
     def distance(self, X: Any, Y: Any = None, *, squared: bool = False) -> Array:
-        """Return ||phi(x) - phi(y)|| = sqrt(k(x,x) - 2 k(x,y) + k(y,y)), or its square."""
+        """Return distances in feature space.
+
+        ||phi(x) - phi(y)|| = sqrt(k(x, x) - 2 k(x, y) + k(y, y)).
+
+        Parameters
+        ----------
+        X : array-like, sequence or data frame of n points
+            The points of the rows.
+        Y : array-like, sequence or data frame of m points, default=None
+            The points of the columns; None means X.
+        squared : bool, default=False
+            Whether to return squared distances.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            One distance per pair.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Linear
+        >>> Linear().distance([[0.0, 0.0]], [[3.0, 4.0]])
+        array([[5.]])
+        """
         right = self.diag(X if Y is None else Y)
         left = right if Y is None else self.diag(X)
         # In double precision: the difference of nearly equal numbers needs all digits.
@@ -131,24 +256,83 @@ class Kernel:
     # --- explicit features ------------------------------------------------------------------
 
     def basis(self, X: Any) -> Basis | None:
-        """Return what `features` needs to agree between X and new points; None: no finite map."""
+        """Return what `features` needs so that columns agree between X and new points.
+
+        Parameters
+        ----------
+        X : array-like, sequence or data frame of n points
+            The training points.
+
+        Returns
+        -------
+        Basis or None
+            The columns of the feature map; None if there is no finite map.
+        """
         return self.require_resolved()._basis(as_input(X, self.domain, self.name))
 
     def _basis(self, points: Input) -> Basis | None:
         return None
 
     def has_map(self) -> bool:
-        """Return whether a finite feature map is known."""
+        """Return whether a finite feature map is known.
+
+        Returns
+        -------
+        bool
+            True if `features` works.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Gaussian, Polynomial
+        >>> Polynomial(2).has_map(), Gaussian(1.0).has_map()
+        (True, False)
+        """
         return self.defines("_basis")
 
     def expand(self, points: Input, basis: Basis) -> Any:
-        """Return phi(x) of every point as rows, dense or CSR."""
+        """Return phi(x) of every point as rows.
+
+        Parameters
+        ----------
+        points : Input
+            The points.
+        basis : Basis
+            The columns, from `basis`.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n, basis.width)
+            One row per point.
+        """
         raise KernelError(sentence(self.name, "it must have a finite feature map", "none"))
 
     def features(self, X: Any, basis: Basis | None = None) -> Any:
-        """Return phi(X) with phi(x).phi(y) = k(x, y) exactly, where a finite map exists.
+        """Return phi(X), the exact feature map, where a finite one exists.
 
-        To map new points into the same columns, hand in `basis=kernel.basis(X_train)`.
+        phi(x).phi(y) = k(x, y).
+
+        Parameters
+        ----------
+        X : array-like, sequence or data frame of n points
+            The points.
+        basis : Basis, default=None
+            The columns. For new points hand in `basis=kernel.basis(X_train)`; None takes those of
+            X.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n, basis.width)
+            One row per point.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Spectrum
+        >>> k, train = Spectrum(2), ["abab", "abc"]
+        >>> k.features(train).toarray()
+        array([[2., 1., 0.],
+               [1., 0., 1.]])
+        >>> k.features(["bcd"], k.basis(train)).toarray()
+        array([[0., 0., 1.]])
         """
         points = self.require_resolved().admit(X)
         basis = self.basis(points) if basis is None else basis
@@ -165,24 +349,19 @@ class Kernel:
 
     # --- structure --------------------------------------------------------------------------
 
-    @property
-    def name(self) -> str:
-        return type(self).__name__
-
-    def children(self) -> tuple[Kernel, ...]:
-        """Return the kernels this one is made of."""
-        return ()
-
-    def with_children(self, children: tuple[Kernel, ...]) -> Kernel:
-        """Return the same expression of other kernels."""
-        return self
-
-    def child_input(self, points: Input) -> Input:
-        """Return the points as the children see them."""
-        return points
-
     def admit(self, X: Any) -> Input:
-        """Return X as the input this kernel takes, or say what must hold."""
+        """Return X as the input this kernel takes, or say what must hold.
+
+        Parameters
+        ----------
+        X : array-like, sequence or data frame of n points
+            The points as a user has them.
+
+        Returns
+        -------
+        Input
+            The points, checked.
+        """
         points = as_input(X, self.domain, self.name)
         if not self.needs_nonnegative():
             return points
@@ -193,201 +372,17 @@ class Kernel:
                 checks.nonnegative(node.name, seen.values, seen.names)
         return points
 
-    def needs_nonnegative(self) -> bool:
-        """Return whether any part of the expression refuses negative entries."""
-        return self.nonnegative or any(child.needs_nonnegative() for child in self.children())
-
-    def is_from_outside(self) -> bool:
-        """Return whether a function or a matrix of the user's is part of it: nothing is known of
-        those, not even that they are symmetric."""
-        return any(child.is_from_outside() for child in self.children())
-
-    def walk(self, points: Input) -> list[tuple[Kernel, Input]]:
-        """Return every node of the expression with the points it sees."""
-        inner = self.child_input(points) if self.children() else points
-        below = [item for child in self.children() for item in child.walk(inner)]
-        return [(self, points), *below]
-
     def defines(self, method: str) -> bool:
-        """Return whether the class gives a method of its own."""
+        """Return whether the class has a method of its own, not the one it inherits from `Kernel`.
+
+        Parameters
+        ----------
+        method : str
+            Name of the method.
+
+        Returns
+        -------
+        bool
+            True if it is overridden.
+        """
         return getattr(type(self), method) is not getattr(Kernel, method)
-
-    # --- parameters -------------------------------------------------------------------------
-
-    def unresolved(self) -> list[str]:
-        """Return the parameters that still wait for data, such as gamma="scale"."""
-        if self.children():
-            return [name for child in self.children() for name in child.unresolved()]
-        return [f"{self.name}.{name}" for name in self._waiting()]
-
-    def _waiting(self) -> list[str]:
-        words = ("scale", "auto")
-        return [name for name, value in self.get_params().items() if value in words]
-
-    def require_resolved(self) -> Self:
-        """Return itself, or refuse while a parameter waits for data."""
-        waiting = self.unresolved()
-        if waiting:
-            raise KernelError(
-                sentence(
-                    self.name,
-                    "every parameter must be a number before the kernel is evaluated",
-                    f"{', '.join(waiting)} still to be taken from data",
-                    "Call kernel.resolve(X) with the training data first.",
-                )
-            )
-        return self
-
-    def resolve(self, X: Any, sample_weight: Any = None) -> Kernel:
-        """Return the kernel with parameters such as gamma="scale" taken from the data."""
-        if not self.unresolved():
-            return self
-        points = as_input(X, self.domain, self.name)
-        weight = checks.sample_weight(self.name, sample_weight, len(points))
-        return self._resolve(points, weight)
-
-    def _resolve(self, points: Input, weight: Array | None) -> Kernel:
-        if not self.unresolved():
-            return self
-        if not self.children():
-            found = {name: self.from_data(name, points, weight) for name in self._waiting()}
-            return self.replace(**found)
-        inner = self.child_input(points)
-        return self.with_children(tuple(child._resolve(inner, weight) for child in self.children()))
-
-    def from_data(self, name: str, points: Input, weight: Array | None) -> float:
-        """Return the value of a parameter given as "scale" or "auto"."""
-        return data_bandwidth(getattr(self, name), points, weight)
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return parameters by name; those of terms as k1__name (scikit-learn's convention)."""
-        if not is_dataclass(self):
-            must, hint = "a kernel must be a frozen dataclass", "Write @dataclass(frozen=True)."
-            raise KernelError(sentence(self.name, must, "a plain class", hint))
-        return {f.name: getattr(self, f.name) for f in fields(self)}
-
-    def replace(self, **changes: Any) -> Kernel:
-        """Return a new kernel with other parameters; nested names as in `get_params`."""
-        known = self.get_params()
-        for key in changes:
-            if key not in known:
-                names = ", ".join(sorted(known)) or "none"
-                raise InputError(
-                    sentence(
-                        self.name,
-                        f"its parameters are {names}",
-                        repr(key),
-                        checks.nearest(key, known),
-                    )
-                )
-        return replace_fields(self, **changes)  # type: ignore[type-var]
-
-    def __sklearn_clone__(self) -> Self:
-        return self
-
-    def _set(self, **values: Any) -> None:
-        """Store checked fields while the value is being made."""
-        for key, value in values.items():
-            object.__setattr__(self, key, value)
-
-    # --- text -------------------------------------------------------------------------------
-
-    def __repr__(self) -> str:
-        parts = []
-        for f in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, f.name)
-            if f.default is MISSING:
-                parts.append(repr(value))
-            elif value != f.default:
-                parts.append(f"{f.name}={value!r}")
-        return f"{self.name}({', '.join(parts)})"
-
-    def text(self, least: int) -> str:
-        """Return the expression, in brackets where its operator binds weaker than `least`."""
-        return repr(self) if self.precedence >= least else f"({self!r})"
-
-    def spec(self) -> dict[str, Any]:
-        """Return the expression as plain JSON data; `mercer.kernels.from_spec` reads it."""
-        data: dict[str, Any] = {"kernel": self.name}
-        for f in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, f.name)
-            if isinstance(value, Kernel):
-                value = value.spec()
-            data[f.name] = list(value) if isinstance(value, tuple) else value
-        return data
-
-    # --- algebra: what it makes is in algebra.py, reached by name because it lies above ------
-
-    def __add__(self, other: Any) -> Kernel:
-        return combine("Sum", self, other)
-
-    def __radd__(self, other: Any) -> Kernel:
-        if type(other) is int and other == 0:  # where Python's sum() starts
-            return self
-        return combine("Sum", other, self)
-
-    def __mul__(self, other: Any) -> Kernel:
-        return combine("Product", self, other)
-
-    def __rmul__(self, other: Any) -> Kernel:
-        return combine("Product", other, self)
-
-    def __truediv__(self, other: Any) -> Kernel:
-        return combine("Product", self, 1.0 / checks.number(self.name, "divisor", other, above=0))
-
-    def __pow__(self, exponent: Any) -> Kernel:
-        return combine("Power", self, exponent)
-
-    def __neg__(self) -> Kernel:
-        raise KernelError(
-            sentence(
-                self.name,
-                "a kernel has no negative (-K has negative eigenvalues, so it is not Mercer)",
-                f"-({self!r})",
-            )
-        )
-
-    def __sub__(self, other: Any) -> Kernel:
-        raise KernelError(
-            sentence(
-                self.name,
-                "kernels can be added, not subtracted (a difference need not be Mercer)",
-                f"{self!r} - {other!r}",
-                "check_kernel(K) tells whether one particular matrix is.",
-            )
-        )
-
-    def __rsub__(self, other: Any) -> Kernel:
-        raise KernelError(
-            sentence(
-                self.name,
-                "kernels can be added, not subtracted (a difference need not be Mercer)",
-                f"{other!r} - {self!r}",
-            )
-        )
-
-    def exp(self) -> Kernel:
-        """Return exp(k)."""
-        return combine("Exp", self)
-
-    def normalized(self) -> Kernel:
-        """Return k(x, y) / sqrt(k(x, x) k(y, y)), the cosine in feature space; 0/0 = 0."""
-        return combine("Normalized", self)
-
-    def on(self, columns: Any) -> Kernel:
-        """Return the kernel on chosen columns: one gives its values, a list gives a matrix."""
-        return combine("On", self, columns)
-
-    def of(self, phi: Any) -> Kernel:
-        """Return k(phi(x), phi(y)) for a function of X or a fitted transformer."""
-        return combine("Of", self, phi)
-
-    def rescaled(self, f: Callable[[Any], Any]) -> Kernel:
-        """Return f(x) k(x, y) f(y); f takes X and returns one number a point."""
-        return combine("Rescaled", self, f)
-
-
-def combine(kind: str, *arguments: Any) -> Kernel:
-    """Return a compound kernel of the named class, simplified."""
-    made: Kernel = registry[kind].combine(*arguments)  # type: ignore[attr-defined]
-    return made

@@ -18,8 +18,10 @@ from typing import Any
 
 from .. import checks
 from ..checks import KernelError, ParseError, sentence
-from .algebra import Around, _Terms
-from .base import Kernel, combine, registry
+from .algebra import _Terms
+from .around import Around
+from .base import Kernel
+from .operators import combine, registry
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
@@ -34,10 +36,27 @@ _LENGTH = 100_000
 
 
 def parse(text: str, functions: Mapping[str, Any] | None = None) -> Kernel:
-    """Return the kernel that the text describes, so that parse(repr(k)) == k.
+    """Return the kernel that a text describes, so that parse(repr(k)) == k.
 
-    Functions inside it (`of`, `rescaled`, `FunctionKernel`) are named in the text and given in
-    `functions`. Nothing is executed.
+    Nothing is executed: a grammar reads the text.
+
+    Parameters
+    ----------
+    text : str
+        An expression such as "Gaussian(gamma=0.5) + 2*Linear()".
+    functions : mapping of str to callable, default=None
+        The functions that the text names, in `of`, `rescaled` and `FunctionKernel`.
+
+    Returns
+    -------
+    Kernel
+        The kernel.
+
+    Examples
+    --------
+    >>> from mercer import parse
+    >>> parse("0.5*Gaussian(gamma=0.1) + (Linear() + 1)**2")
+    0.5*Gaussian(gamma=0.1) + (Linear() + 1.0)**2
     """
     if not isinstance(text, str):
         raise checks.InputTypeError(sentence("parse", "text must be a string", checks.show(text)))
@@ -286,7 +305,28 @@ def _depth(kernel: Kernel) -> int:
 def from_spec(
     spec: Mapping[str, Any], functions: Mapping[str, Any] | None = None, depth: int = 0
 ) -> Kernel:
-    """Return the kernel of `kernel.spec()`; unknown names and fields are refused."""
+    """Return the kernel of `kernel.spec()`; unknown names and fields are refused.
+
+    Parameters
+    ----------
+    spec : mapping
+        Plain data with the name of a kernel and its parameters.
+    functions : mapping of str to callable, default=None
+        The functions that the data name, in `of`, `rescaled` and `FunctionKernel`.
+    depth : int, default=0
+        How deep this part is nested; leave it out.
+
+    Returns
+    -------
+    Kernel
+        The kernel.
+
+    Examples
+    --------
+    >>> from mercer.kernels import from_spec
+    >>> from_spec({"kernel": "Gaussian", "gamma": 0.5})
+    Gaussian(gamma=0.5)
+    """
     if not isinstance(spec, Mapping) or not isinstance(spec.get("kernel"), str):
         raise KernelError(
             sentence("from_spec", "a spec must be a mapping with 'kernel'", checks.show(spec))

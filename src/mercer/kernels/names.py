@@ -36,8 +36,30 @@ def to_kernel(
 ) -> Kernel:
     """Return the kernel that an estimator's `kernel` parameter stands for.
 
-    None is Gaussian(); a kernel is itself; a name is scikit-learn's, with its gamma, degree and
-    coef0; a function fn(X, Y) is a FunctionKernel.
+    Parameters
+    ----------
+    kernel : Kernel, str, callable or None
+        None is Gaussian(); a name is scikit-learn's; a function fn(X, Y) becomes a
+        `FunctionKernel`.
+    gamma : float or str, default=None
+        Of a name: its gamma; None is scikit-learn's 1 / (number of columns).
+    degree : int, default=3
+        Of the name "poly": its degree.
+    coef0 : float, default=1.0
+        Of the names "poly" and "sigmoid": the constant.
+    who : str, default="kernel"
+        Who asks, for messages.
+
+    Returns
+    -------
+    Kernel
+        The kernel.
+
+    Examples
+    --------
+    >>> from mercer.kernels import to_kernel
+    >>> to_kernel("poly", gamma=0.5, degree=2)
+    Polynomial(degree=2, gamma=0.5)
     """
     if kernel is None:
         return Gaussian()

@@ -2,7 +2,7 @@
 
 A kernel on rows of numbers is a few *statistics* sum_c w_c s(x_c, y_c) followed by element-wise
 arithmetic. It is written once, as `profile(pairs)`; what `pairs` is decides what comes out: the
-definition (`Definition`), the diagonal (`Diagonal`), fast blocks, or a native program.
+definition (`definition.py`), the diagonal (`Diagonal`), fast blocks, or a native program.
 """
 
 from __future__ import annotations
@@ -25,7 +25,24 @@ Weights = float | tuple[float, ...] | str | None  # text only until `resolve`
 
 @dataclass(frozen=True)
 class Statistic:
-    """One summand s(x, y) of a pairwise statistic; `of` is its definition on columns."""
+    """One summand s(x, y) of a statistic of two rows.
+
+    A statistic is sum_c w_c s(x_c, y_c) over the columns c.
+
+    Parameters
+    ----------
+    name : str
+        What it is called in explanations.
+    of : callable
+        Its definition: takes two arrays and returns s element by element.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import SQUARED
+    >>> SQUARED.of(np.array([1.0, 2.0]), np.array([0.0, 5.0]))
+    array([1., 9.])
+    """
 
     name: str
     of: Callable[[Array, Array], Array]
@@ -52,6 +69,7 @@ ROOT_RATIO = Statistic(
 CHI2 = Statistic("chi2 distance", lambda x, y: _ratio((x - y) ** 2, x + y))
 UNEQUAL = Statistic("mismatch count", _unequal)
 
+# In the order of the enumeration in cpp/engine/tile.hpp.
 STATISTICS = (DOT, SQUARED, ABSOLUTE, MINIMUM, ROOT_RATIO, CHI2, UNEQUAL)
 
 IN_CACHE = 1 << 15  # numbers of rows that are gone through together
@@ -59,10 +77,37 @@ DIAGONAL_BLOCK = 32  # points whose pairs a user's function is asked for at once
 
 
 class Pairs(ABC):
-    """All pairs of two collections, as a kernel's `profile` sees them."""
+    """All pairs of two collections of points, as a kernel's `profile` sees them.
+
+    What `pairs` is decides what the profile computes: the definition, the diagonal, a fast block,
+    or a native program.
+
+    Examples
+    --------
+    >>> from mercer.kernels import DOT, Linear
+    >>> class Doubled(Linear, abstract=True):
+    ...     def profile(self, pairs):
+    ...         return 2 * pairs.sum(DOT)
+    >>> Doubled()([[1.0], [3.0]])
+    array([[ 2.,  6.],
+           [ 6., 18.]])
+    """
 
     def sum(self, statistic: Statistic, weights: Weights = None) -> Any:
-        """Return sum_c w_c s(x_c, y_c) for every pair; one weight for all columns, or one each."""
+        """Return sum_c w_c s(x_c, y_c) for every pair.
+
+        Parameters
+        ----------
+        statistic : Statistic
+            The summand s.
+        weights : float or tuple of float, default=None
+            One weight for all columns, or one per column; None is 1.
+
+        Returns
+        -------
+        array-like
+            One value per pair.
+        """
         if isinstance(weights, str):
             raise KernelError(
                 sentence("kernel", "parameters must be numbers by now", repr(weights))
@@ -73,7 +118,18 @@ class Pairs(ABC):
         return plain if weights is None else weights * plain
 
     def value(self, kernel: Kernel) -> Any:
-        """Return k of every pair for a part of an expression."""
+        """Return k of every pair for a part of an expression.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            The part.
+
+        Returns
+        -------
+        array-like
+            One value per pair.
+        """
         return kernel.profile(self)
 
     @property
@@ -83,27 +139,96 @@ class Pairs(ABC):
 
     @abstractmethod
     def statistic(self, statistic: Statistic, weights: tuple[float, ...] | None) -> Any:
-        """Return the statistic of every pair."""
+        """Return the statistic of every pair.
+
+        Parameters
+        ----------
+        statistic : Statistic
+            The summand s.
+        weights : tuple of float or None
+            One weight per column; None is 1 for all.
+
+        Returns
+        -------
+        array-like
+            One value per pair.
+        """
 
     @abstractmethod
     def sides(self, function: Callable[[Input], Array]) -> tuple[Any, Any]:
-        """Return f(X) as a column and f(Y) as a row, ready to broadcast."""
+        """Return f(X) as a column and f(Y) as a row, ready to broadcast.
+
+        Parameters
+        ----------
+        function : callable
+            Takes points and returns one number per point.
+
+        Returns
+        -------
+        column : array-like
+            The values of X.
+        row : array-like
+            The values of Y.
+        """
 
     @abstractmethod
     def pairwise(self, kernel: Kernel) -> Any:
-        """Return k(x, y) of every pair by the kernel's own `formula` or `pair`."""
+        """Return k(x, y) of every pair by the kernel's own `formula` or `pair`.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            The kernel.
+
+        Returns
+        -------
+        array-like
+            One value per pair.
+        """
 
     @abstractmethod
     def given(self) -> Any:
-        """Return the entries of the precomputed Gram matrix."""
+        """Return the entries of the precomputed Gram matrix.
+
+        Returns
+        -------
+        array-like
+            One value per pair.
+        """
 
     @abstractmethod
     def on(self, columns: Columns, domain: frozenset[str], who: str) -> Pairs:
-        """Return the same pairs seen through a choice of columns."""
+        """Return the same pairs seen through a choice of columns.
+
+        Parameters
+        ----------
+        columns : str, int or tuple of them
+            The columns.
+        domain : frozenset of str
+            What the kernel of the columns takes.
+        who : str
+            Its name, for messages.
+
+        Returns
+        -------
+        Pairs
+            Pairs of the columns.
+        """
 
     @abstractmethod
     def of(self, phi: Callable[[Input], Input]) -> Pairs:
-        """Return the same pairs in a new representation."""
+        """Return the same pairs in a new representation.
+
+        Parameters
+        ----------
+        phi : callable
+            Takes points and returns as many.
+
+        Returns
+        -------
+        Pairs
+            Pairs of what phi returns.
+        """
 
 
 def matrices(*inputs: Input) -> list[Array]:
@@ -129,7 +254,7 @@ def same_width(left: int, right: int) -> None:
 
 
 def column_weights(weights: tuple[float, ...] | None, width: int) -> Array:
-    """Return one weight a column; refuse a number that does not fit."""
+    """Return one weight per column; refuse a number of weights that does not fit."""
     if weights is None:
         return np.ones(width)
     if len(weights) != width:
@@ -188,43 +313,6 @@ def matched_values(kernel: Kernel, left: Input, right: Input) -> Array:
         second = first if left is right else right.take(some)
         parts.append(np.diagonal(loop(kernel, first, second)))
     return np.concatenate(parts)
-
-
-@dataclass(frozen=True)
-class Definition(Pairs):
-    """The definition: float64, differences taken directly, column by column."""
-
-    left: Input
-    right: Input
-
-    @property
-    def is_matrix(self) -> bool:
-        return isinstance(self.left, Matrix)
-
-    def statistic(self, statistic: Statistic, weights: tuple[float, ...] | None) -> Array:
-        X, Y = matrices(self.left, self.right)
-        total = np.zeros((len(X), len(Y)))
-        for c, weight in enumerate(column_weights(weights, X.shape[1])):
-            total += weight * statistic.of(X[:, c, None], Y[None, :, c])
-        return total
-
-    def sides(self, function: Callable[[Input], Array]) -> tuple[Array, Array]:
-        return function(self.left)[:, None], function(self.right)[None, :]
-
-    def pairwise(self, kernel: Kernel) -> Array:
-        return loop(kernel, self.left, self.right)
-
-    def given(self) -> Array:
-        return given_block(self.left, self.right)
-
-    def on(self, columns: Columns, domain: frozenset[str], who: str) -> Definition:
-        left = self.left.on(columns, domain, who)
-        same = self.left is self.right
-        return Definition(left, left if same else self.right.on(columns, domain, who))
-
-    def of(self, phi: Callable[[Input], Input]) -> Definition:
-        left = phi(self.left)
-        return Definition(left, left if self.left is self.right else phi(self.right))
 
 
 @dataclass(frozen=True)
@@ -299,12 +387,3 @@ def broadcast(values: Any, shape: tuple[int, ...]) -> Array:
     """Return a profile's result as a full array (that of a constant has no shape yet)."""
     result = np.asarray(values, dtype=np.float64)
     return result if result.shape == shape else np.broadcast_to(result, shape).copy()
-
-
-def evaluate_definition(kernel: Kernel, X: Any, Y: Any = None) -> Array:
-    """Return the Gram block K(X, Y) straight from the definition."""
-    left = kernel.admit(X)
-    right = left if Y is None else kernel.admit(Y)
-    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-        values = kernel.profile(Definition(left, right))
-    return broadcast(values, (len(left), len(right)))

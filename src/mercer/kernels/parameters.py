@@ -14,10 +14,11 @@ Bandwidth = float | tuple[float, ...] | str
 
 
 def bandwidth(who: str, name: str, value: Any) -> Bandwidth:
-    """Return a positive number, a tuple of non-negative ones (one a column), "scale" or "auto"."""
+    """Return a positive number, a tuple of one number >= 0 per column, "scale" or "auto"."""
     if isinstance(value, np.ndarray | list | tuple):
         if len(value) == 0:
-            raise checks.InputError(sentence(who, f"{name} must have one number a column", "none"))
+            must = f"{name} must have one number per column"
+            raise checks.InputError(sentence(who, must, "none"))
         return tuple(
             checks.number(who, f"{name}[{i}]", one, least=0) for i, one in enumerate(value)
         )

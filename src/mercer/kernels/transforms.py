@@ -13,21 +13,52 @@ import scipy.sparse
 from .. import checks
 from ..checks import Array, InputError, KernelError, sentence
 from ..inputs import FRAME, ROWS, Columns, Input, RowBlocks, as_input
-from .algebra import Around
+from .around import Around
 from .base import Basis, Kernel
 from .pairs import Pairs
 
 
 @dataclass(frozen=True, repr=False)
 class Normalized(Around):
-    """k(x, y) / sqrt(k(x, x) k(y, y)): the cosine in feature space, with 0/0 = 0."""
+    """The cosine in feature space, written `k.normalized()`.
+
+    k(x, y) = inner(x, y) / sqrt(inner(x, x) inner(y, y)), with 0 / 0 = 0: the kernel of points
+    scaled to length 1 in feature space [1]_.
+
+    Parameters
+    ----------
+    inner : Kernel
+        The kernel that is normalised; inner(x, x) must not be negative.
+
+    References
+    ----------
+    .. [1] J. Shawe-Taylor, N. Cristianini, "Kernel Methods for Pattern Analysis", 2004.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> Linear().normalized()([[1.0, 0.0], [2.0, 2.0]]).round(3)
+    array([[1.   , 0.707],
+           [0.707, 1.   ]])
+    """
 
     def profile(self, pairs: Pairs) -> Any:
         left, right = pairs.sides(self.scale)
         return pairs.value(self.inner) * (left * right)
 
     def scale(self, points: Input) -> Array:
-        """Return 1 / sqrt(k(x, x)), and 0 where k(x, x) = 0."""
+        """Return the factor of every point.
+
+        Parameters
+        ----------
+        points : Input
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The values 1 / sqrt(inner(x, x)), and 0 where inner(x, x) is 0.
+        """
         values = self.inner.diag(points)
         if np.any(values < 0):
             raise KernelError(
@@ -55,7 +86,30 @@ def _rows_times(rows: Any, factors: Array) -> Any:
 
 @dataclass(frozen=True, repr=False)
 class Rescaled(Around):
-    """f(x) inner(x, y) f(y) for a function f of the points."""
+    """A kernel times a function of each of its two points, written `k.rescaled(f)`.
+
+    k(x, y) = f(x) inner(x, y) f(y), positive definite for every real function f [1]_.
+
+    Parameters
+    ----------
+    inner : Kernel
+        The kernel that is rescaled.
+    f : callable
+        Takes all points at once and returns one number per point.
+
+    References
+    ----------
+    .. [1] J. Shawe-Taylor, N. Cristianini, "Kernel Methods for Pattern Analysis", 2004.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> def first(X):
+    ...     return X[:, 0]
+    >>> Linear().rescaled(first)([[1.0], [2.0]])
+    array([[ 1.,  4.],
+           [ 4., 16.]])
+    """
 
     f: Callable[[Any], Any]
 
@@ -71,13 +125,24 @@ class Rescaled(Around):
         return pairs.value(self.inner) * (left * right)
 
     def values(self, points: Input) -> Array:
-        """Return f(x) of every point."""
+        """Return f(x) of every point.
+
+        Parameters
+        ----------
+        points : Input
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            One number per point.
+        """
         found = np.asarray(self.f(points.raw))
         if found.shape != (len(points),):
             raise KernelError(
                 sentence(
                     "rescaled",
-                    f"f(X) must return one number a point, shape ({len(points)},)",
+                    f"f(X) must return one number per point, shape ({len(points)},)",
                     f"shape {found.shape}",
                     "f takes all points at once, not one by one.",
                 )
@@ -101,7 +166,29 @@ def function_name(function: Any) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Of(Around):
-    """inner(phi(x), phi(y)): an old kernel on a new representation."""
+    """A kernel of transformed points, written `k.of(phi)`.
+
+    k(x, y) = inner(phi(x), phi(y)), positive definite for every function phi [1]_.
+
+    Parameters
+    ----------
+    inner : Kernel
+        The kernel that compares what phi returns.
+    phi : callable or fitted transformer
+        Takes all points at once and returns as many; of a transformer, `transform` is called.
+
+    References
+    ----------
+    .. [1] J. Shawe-Taylor, N. Cristianini, "Kernel Methods for Pattern Analysis", 2004.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Linear
+    >>> Linear().of(np.sqrt)([[4.0], [9.0]])
+    array([[4., 6.],
+           [6., 9.]])
+    """
 
     phi: Any
 
@@ -135,7 +222,32 @@ class Of(Around):
 
 @dataclass(frozen=True, repr=False)
 class On(Around):
-    """inner on chosen columns of a matrix (by position) or of a data frame (by name)."""
+    """A kernel of chosen columns, written `k.on(columns)`.
+
+    k(x, y) = inner(x[columns], y[columns]): in a matrix columns are chosen by position, in a data
+    frame by name. A single column gives its values, a list of columns a matrix; so kernels of
+    strings or graphs take one column. Sums and products of kernels on different columns are the
+    ANOVA and tensor product kernels of [1]_.
+
+    Parameters
+    ----------
+    inner : Kernel
+        The kernel that compares the columns.
+    columns : str, int or sequence of them
+        One column, or a list of columns.
+
+    References
+    ----------
+    .. [1] J. Shawe-Taylor, N. Cristianini, "Kernel Methods for Pattern Analysis", 2004.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Gaussian, Linear
+    >>> k = Linear().on([0]) + Gaussian(gamma=1.0).on([1, 2])
+    >>> k([[1.0, 0.0, 0.0], [2.0, 0.0, 1.0]]).round(3)
+    array([[2.   , 2.368],
+           [2.368, 5.   ]])
+    """
 
     columns: Columns
 

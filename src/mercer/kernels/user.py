@@ -1,4 +1,4 @@
-"""Kernels that come from outside: a matrix already computed, a function of the user's."""
+"""Kernels that come from outside: a matrix already computed, a function of the user."""
 
 from __future__ import annotations
 
@@ -19,7 +19,27 @@ from .transforms import function_name
 
 @dataclass(frozen=True, repr=False)
 class Precomputed(Kernel):
-    """The Gram matrix itself is the input: square to fit, test rows by training columns after."""
+    """The kernel whose Gram matrix you have computed yourself.
+
+    k(x_i, x_j) = K[i, j]. X is the square matrix K(train, train) when fitting, and K(test, train),
+    one row per new point and one column per training point, when predicting. The matrix should be
+    positive semi-definite [1]_; `mercer.check_kernel` looks, `mercer.repair` mends.
+
+    References
+    ----------
+    .. [1] B. Schölkopf, A. J. Smola, "Learning with Kernels", 2002.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import SVC
+    >>> from mercer.kernels import Precomputed
+    >>> x = np.array([0.0, 1.0, 5.0, 6.0])
+    >>> K = np.minimum.outer(x, x)
+    >>> model = SVC(kernel=Precomputed()).fit(K, [0, 0, 1, 1])
+    >>> model.predict(np.minimum.outer([0.5, 5.5], x))
+    array([0, 1])
+    """
 
     domain = GRAM
 
@@ -32,9 +52,32 @@ class Precomputed(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class FunctionKernel(Kernel):
-    """A kernel given by a function: fn(X, Y) -> matrix, or with pairwise=True fn(x, y) -> number.
+    """The kernel given by a function of yours.
 
-    It is for the user to know that it is symmetric and positive definite; `check_kernel` helps.
+    k(x, y) = fn(x, y). mercer cannot know that the function is symmetric and positive
+    semi-definite, as a kernel must be [1]_; `mercer.check_kernel` helps to find out.
+
+    Parameters
+    ----------
+    fn : callable
+        Takes X and Y and returns a matrix with one row per point of X and one column per point of
+        Y; with pairwise=True it takes two points and returns a number.
+    pairwise : bool, default=False
+        Whether fn takes two points instead of two collections.
+
+    References
+    ----------
+    .. [1] B. Schölkopf, A. J. Smola, "Learning with Kernels", 2002.
+
+    Examples
+    --------
+    >>> from mercer.kernels import FunctionKernel
+    >>> def shared(x, y):
+    ...     return len(set(x) & set(y))
+    >>> FunctionKernel(shared, pairwise=True)(["cat", "car", "dog"])
+    array([[3., 2., 0.],
+           [2., 3., 0.],
+           [0., 0., 3.]])
     """
 
     domain = ROWS | OBJECT_DOMAINS | FRAME

@@ -1,7 +1,7 @@
 """Products of dense matrices by SciPy's BLAS, for code that also calls SciPy's LAPACK.
 
 NumPy and SciPy each bring a BLAS of their own, whose idle threads go on spinning for a while; to
-alternate between the two makes them fight for the processors, at tens of milliseconds a call.
+alternate between the two makes them fight for the processors, at tens of milliseconds per call.
 
 Python acts on Ctrl-C between calls only. So no call is long: large products are taken in parts.
 """
@@ -42,7 +42,7 @@ def _limit() -> None:
 def blas_threads(most: int) -> Iterator[None]:
     """Let BLAS use at most so many threads inside.
 
-    The number belongs to the process: of computations in several threads the least limit counts,
+    The number belongs to the process: with computations in several threads the lowest limit counts,
     and the last one to end gives back what there was before the first.
     """
     with _lock:

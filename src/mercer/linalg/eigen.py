@@ -41,7 +41,7 @@ def eigh(
 
 
 def eigh_of_each(matrices: Array) -> tuple[Array, Array]:
-    """Return what `eigh` does of several matrices of one size."""
+    """Return what `eigh` returns, for several matrices of one size."""
     if matrices.shape[-1] <= SMALL or len(matrices) == 0:
         values, vectors = np.linalg.eigh(matrices)
         return values, vectors

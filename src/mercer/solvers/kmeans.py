@@ -302,7 +302,7 @@ class Lloyd:
         self.monitor.iteration(record)
 
     def result(self, runs: list[Run], stopped: Status | None) -> Clusters:
-        """Return the best of all starts; stopped: why there are no more of them."""
+        """Return the best of all starts; stopped: why no further start was made."""
         best = min(runs, key=lambda run: run.here.objective)
         here = best.here
         gaps = here.squares[:, None] - 2 * here.sums / here.totals[:, None] + self.diagonal

@@ -122,12 +122,12 @@ def test_bad_models(arguments, message):
 @pytest.mark.parametrize(
     ("kernel", "X", "message"),
     [
-        (Fisher(ONE), [[1.0, 2.0]], "X must have 1 columns, as the means of the mixture; got 2"),
+        (Fisher(ONE), [[1.0, 2.0]], "must have 1 columns, as the means of the mixture have; got 2"),
         (Fisher(ONE), [np.ones((2, 1)), np.ones((0, 2))], "got 2 in the set at index 1"),
         (Fisher(ONE), [np.ones((2, 1)), [[1.0], []]], "2-D array of finite numbers.*at index 1"),
         (Fisher(ONE), [np.full((2, 1), np.nan)], "2-D array of finite numbers"),
         (Fisher(ONE), [[np.nan]], "NaN in row 0, column 0"),
-        (Fisher(ONE), [[0.0], [1e155]], "nearer to the means .* further away at index 1"),
+        (Fisher(ONE), [[0.0], [1e155]], "deviations of the means.* further away at index 1"),
         (Fisher(ONE), [[[0.0]], [[0.0], [-1.7e308]]], "further away at index 1"),
         (Fisher(FAR), [[1.0, 1.7e308]], "further away at index 0"),
         (Fisher(ONE), ["ab"], "Fisher: "),

@@ -183,7 +183,7 @@ def test_walks_beyond_all_numbers_are_refused():
     ring = [(0, 1), (1, 2), (2, 0)]
     points = [Graph(3, ring, node_attributes=[[size]] * 3) for size in (1.0, 1e5)]
     for kernel in (RandomWalk(1e3, 40, Linear()), RandomWalk(1.0, 40, Linear() ** 2)):
-        with pytest.raises(KernelError, match=r"more than a number can hold; got .* graph 1"):
+        with pytest.raises(KernelError, match=r"within the range of a double; got .* graph 1"):
             kernel(points)
     assert np.isfinite(RandomWalk(1.0, 20, Linear())(points)).all()
     assert np.isfinite(RandomWalk(1e10, 20, Linear())(points[:1])).all()
@@ -244,7 +244,7 @@ def test_a_long_pair_can_be_stopped(kernel):
     points = [Graph(n, edges, node_attributes=rows)] * 2
     within = kernel._compared() if isinstance(kernel, ShortestPath) else kernel
     graphs = within.encode(points)
-    programme = within.job(graphs, graphs)
+    program = within.job(graphs, graphs)
     both = np.arange(2)
-    assert not programme.store(both, both, False, 0, 2, np.empty((2, 2)), lambda: True)
-    assert not programme.matched(both, both, np.empty(2), lambda: True)
+    assert not program.store(both, both, False, 0, 2, np.empty((2, 2)), lambda: True)
+    assert not program.matched(both, both, np.empty(2), lambda: True)

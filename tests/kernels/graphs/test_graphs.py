@@ -16,7 +16,7 @@ from shapes import ASSIGNMENT, by_oracle, complete, cycle, every_kernel, path, r
 
 from mercer import _native
 from mercer.kernels import Graph, Graphlet, ShortestPath, WeisfeilerLehman
-from mercer.kernels.graphs.counted import _classes
+from mercer.kernels.graphs.graphlets import _classes
 
 pytestmark = pytest.mark.native
 

@@ -8,7 +8,7 @@ from mercer import _native
 from mercer.checks import InputError, InputTypeError
 from mercer.kernels import Graphlet, WeisfeilerLehman
 from mercer.kernels.graphs.arrays import flatten
-from mercer.kernels.graphs.counted import _classes
+from mercer.kernels.graphs.graphlets import _classes
 
 # --- what is refused --------------------------------------------------------------------------
 

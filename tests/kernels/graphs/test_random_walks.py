@@ -186,7 +186,7 @@ def test_edges_match_where_their_labels_are_equal(steps):
 
 @pytest.mark.parametrize("steps", [None, 7])
 def test_one_label_for_all_is_no_label(steps):
-    """Two programmes for one number: spectra, and the product graph (a second label, unmatched)."""
+    """Two programs for one number: spectra, and the product graph (a second label, unmatched)."""
     random = np.random.default_rng(1)
     edges = [(u, v) for v in range(12) for u in range(v + 1) if random.random() < 0.4]
     weights = random.uniform(0.5, 2.0, len(edges))

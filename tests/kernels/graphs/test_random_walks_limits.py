@@ -123,7 +123,7 @@ def test_a_new_graph_that_diverges_is_refused():
 def test_walks_beyond_all_numbers_are_refused():
     for labels in (None, list("aabbb")):
         points = [Graph(2, []), complete(5, labels)]
-        with pytest.raises(KernelError, match=r"more than a number can hold; got .* graph 1"):
+        with pytest.raises(KernelError, match=r"within the range of a double; got .* graph 1"):
             RandomWalk(1e10, steps=40)(points)
         assert np.isfinite(RandomWalk(1e10, steps=20)(points)).all()
 
@@ -137,7 +137,7 @@ def test_weights_beyond_all_numbers_are_refused(labels, decay):
         RandomWalk(decay)([x])
     with pytest.raises(KernelError, match=r"there is none for their product\. Divide the weights"):
         RandomWalk(decay).formula([x])
-    with pytest.raises(KernelError, match="more than a number can hold"):
+    with pytest.raises(KernelError, match="within the range of a double"):
         RandomWalk(decay, steps=3)([x])
 
 
@@ -285,7 +285,7 @@ def test_the_core_refuses_what_is_not_known_of_graphs():
         fresh.mark_uniform(np.empty(1, dtype=bool))
 
 
-def test_a_programme_keeps_its_graphs():
+def test_a_program_keeps_its_graphs():
     made = [RandomWalk(0.1).encode([path(2)]) for _ in range(2)]
     job = RandomWalk(0.1).job(*made)
     del made

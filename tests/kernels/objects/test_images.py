@@ -270,7 +270,7 @@ def test_many_objects_are_counted_in_portions(monkeypatch):
 
 def test_vectors_of_two_collections_must_have_one_width():
     kernel, wide, narrow = PyramidMatch(2), [np.zeros((2, 3)), np.ones((1, 3))], [column(1)]
-    said = "vectors of X and of Y must have as many numbers; got 3 and 1"
+    said = "vectors of X and of Y must have equally many numbers; got 3 and 1"
     for evaluate in (kernel, kernel.formula, kernel.normalized() + 1):
         with pytest.raises(InputError, match=said):
             evaluate(wide, narrow)

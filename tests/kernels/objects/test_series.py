@@ -284,7 +284,7 @@ def test_more_moments_than_any_memory_holds_are_refused():
         ),
         ([np.zeros(2), np.array(["a"])], InputTypeError, "at index 1"),
         ([np.zeros((2, 3, 4))], InputTypeError, "at index 0"),
-        ([np.zeros((2, 1)), np.zeros((4, 2))], InputError, "1 values a moment.* 2 at index 1.$"),
+        ([np.zeros((2, 1)), np.zeros((4, 2))], InputError, "1 values per moment.* 2 at index 1.$"),
         ([[], np.zeros((4, 2))], InputError, r"index 1\. A series without moments is np.zeros"),
         ([np.zeros((4, 2)), []], InputError, r"index 1\. A series without moments is np.zeros"),
         (np.zeros((2, 2, 2, 2)), InputTypeError, "time series; got a 4-D array"),
@@ -298,9 +298,9 @@ def test_what_is_no_series_is_refused(series, error, said):
 def test_both_sides_must_have_one_width():
     narrow, wide = [np.zeros(2)], [np.zeros((2, 3))]
     kernel = GlobalAlignment(1.0)
-    with pytest.raises(InputError, match="same number of values a moment; got 1 and 3"):
+    with pytest.raises(InputError, match="same number of values per moment; got 1 and 3"):
         kernel(narrow, wide)
-    with pytest.raises(InputError, match="must have 1 values a moment"):
+    with pytest.raises(InputError, match="must have 1 values per moment"):
         kernel.pair(narrow[0], wide[0])
 
 

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from mercer import SVC
 from mercer.checks import InputError, InputTypeError
 from mercer.kernels import Mismatch, Spectrum, parse
-from mercer.kernels.objects.strings import (
+from mercer.kernels.objects.mismatches import (
     _gap_weights,
     _Gapped,
     _Neighbours,
@@ -221,7 +221,7 @@ def test_a_token_that_is_not_in_the_alphabet_is_named():
         for evaluate in (kernel, kernel.formula):
             with pytest.raises(InputError, match=r"'x' at position 2 of item [01]") as error:
                 evaluate(["ACAC", "ACxC"])
-        assert "every token must be of the alphabet" in str(error.value)
+        assert "every token must be in the alphabet" in str(error.value)
     with pytest.raises(InputError, match="'x' at position 2 of item 1"):
         Mismatch(2, 1, DNA)(["ACAC", "ACxC", "x"])
     with pytest.raises(InputError, match="65 at position 0 of item 0"):
@@ -244,7 +244,7 @@ def test_neighbours_are_the_same_some_substrings_at_a_time(monkeypatch):
     assert kernel.has_map()
     whole, features = kernel(texts), kernel.features(texts)
     for at_once in (1, 30):
-        monkeypatch.setattr("mercer.kernels.objects.strings._AT_ONCE", at_once)
+        monkeypatch.setattr("mercer.kernels.objects.mismatches._AT_ONCE", at_once)
         assert_array_equal(kernel(texts), whole)
         assert (kernel.features(texts) != features).nnz == 0
     assert_array_equal(kernel(["", "A"]), np.zeros((2, 2)))
@@ -269,9 +269,9 @@ def test_wrong_parameters():
     for k, m in ((0, 0), (65, 1), (2, 3), (2, -1)):
         with pytest.raises(InputError, match=r"must be a whole number"):
             Mismatch(k, m, DNA)
-    with pytest.raises(InputError, match="small enough for 100000 features a substring; got"):
+    with pytest.raises(InputError, match="small enough for 100000 features per substring; got"):
         Mismatch(30, 5, DNA)
-    with pytest.raises(InputError, match="small enough for 100000 features a substring; got"):
+    with pytest.raises(InputError, match="small enough for 100000 features per substring; got"):
         Mismatch(30, 5, PROTEIN)
     for n in (0, -1):
         with pytest.raises(InputError, match="n must be a whole number at least 1"):

@@ -68,7 +68,7 @@ def test_the_code_that_fills_short_sequences_is_no_token():
     assert_array_equal(out, [[4, 2, 0], [2, 1, 0], [0, 0, 1]])
 
 
-def test_programmes_refuse_wrong_numbers():
+def test_programs_refuse_wrong_numbers():
     side = token_sequences("ab")
     for decay in (0.0, 1.5, float("nan")):
         with pytest.raises(ValueError, match="decay must be above 0 and at most 1"):
@@ -80,7 +80,7 @@ def test_programmes_refuse_wrong_numbers():
             _native.Automata(np.zeros(0, dtype=np.uint64), np.zeros(1, dtype=np.int64), decay)
 
 
-def test_a_programme_keeps_its_sides():
+def test_a_program_keeps_its_sides():
     text = sequences(["ab", "ba"])
     out = np.empty((2, 2))
     jobs = [

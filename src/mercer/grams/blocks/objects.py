@@ -1,4 +1,4 @@
-"""Blocks of K for objects: counts that meet, and programmes that take pair by pair."""
+"""Blocks of K for objects: products of counts, and programs that compute pair by pair."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _counts(kernel: CountKernel, view: View) -> Any:
 
 
 def _pairs(kernel: PairKernel, left: View, right: View, monitor: Monitor) -> Array:
-    """Return k of all pairs by the kernel's programme, telling how far it has come."""
+    """Return k of all pairs by the kernel's program, reporting progress."""
     encoded = [kernel.encoded(view.side.points) for view in (left, right)]
     job = kernel.job(*encoded)
     rows, columns = (view.cut(np.arange(len(view.side.points))) for view in (left, right))
@@ -112,7 +112,7 @@ def features_product(left: Any, right: Any, *, same: bool, monitor: Monitor) -> 
     """Return left @ right.T of two feature matrices, sparse or dense, as a dense block."""
     if scipy.sparse.issparse(left) and scipy.sparse.issparse(right):
         return meetings(left, right, same=same, monitor=monitor)
-    with np.errstate(over="ignore", invalid="ignore"):  # whoever asked looks for it
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller looks for it
         return np.asarray(left @ right.T)
 
 

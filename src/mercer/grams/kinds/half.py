@@ -18,8 +18,8 @@ from .tiled import TiledGram
 class PackedGram(TiledGram):
     """K of one collection, of which half is kept from the second pass on.
 
-    A single pass, such as that of class means, then needs no memory for K; `keep` asks for it from
-    the first, as a solver does that will make many.
+    So a single pass, such as that for class means, needs no memory for K. With `keep` half is kept
+    from the first pass on, for a solver that will make many.
     """
 
     keep = False

@@ -72,7 +72,7 @@ class Recorder:
 
 @dataclass
 class Trace(Pairs):
-    """Pairs that write down what is done to them; `path` is the way to the points they see."""
+    """Pairs that write down what is done to them; `path` leads to the points they see."""
 
     left: View
     recorder: Recorder

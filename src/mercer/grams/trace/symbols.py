@@ -42,7 +42,7 @@ class Unlowerable(MercerError):
 
 @dataclass(frozen=True)
 class Node:
-    """A symbol for a matrix of values, one a pair; `index`, `x` and `y` are the operation's own."""
+    """A symbol for a matrix of values, one per pair; `index`, `x`, `y` belong to the operation."""
 
     op: str
     children: tuple[Node, ...] = ()

@@ -13,7 +13,7 @@ ROUNDING = 1e-6  # by which probabilities may miss 1: that of single precision
 
 
 def dimensions(value: Any) -> int:
-    """Return how deep an array is nested; 0 if it is none."""
+    """Return how deep an array is nested; 0 if it is not an array."""
     try:
         return np.ndim(value)
     except ValueError:  # rows of different lengths, which `numbers` refuses

@@ -26,17 +26,41 @@ NOTHING = 1e-10  # share of the largest eigenvalue of the information below whic
 
 @dataclass(frozen=True, repr=False)
 class Fisher(Kernel):
-    """k(x, y) = U(x)' I^-1 U(y), U(x) = d log p(x | parameters), I the information of the model.
+    """The Fisher kernel: points are compared by how they would move the parameters of a model.
 
-    model: a fitted Gaussian mixture of scikit-learn, for rows of numbers and for sets of vectors
-    (U is then the mean over the set); or a hidden Markov model, given as (start, transition,
-    emission) or as a fitted CategoricalHMM of hmmlearn, for sequences. Its arrays are copied.
-    information: "diagonal" is the closed form, in which every draw of the model counts alone;
-    "identity" leaves the scores as they are; "empirical" is the mean of U U' over the training
-    points, taken from them by `resolve` and kept as a matrix; its inverse is a pseudo-inverse.
-    improved: scores become sign(u) sqrt(|u|) and then have length 1.
-    symbols: the token of each emission column; 0, 1, 2, … if not given.
-    Jaakkola, Haussler, "Exploiting generative models in discriminative classifiers" (1998).
+    k(x, y) = U(x)' I**-1 U(y), where U(x) is the gradient of log p(x) by the parameters of the
+    model, and I its information matrix [1]_. The arrays of the model are copied.
+
+    Parameters
+    ----------
+    model : object or tuple
+        A fitted Gaussian mixture of scikit-learn, for rows of numbers and for sets of vectors (of
+        which U is the mean); or a hidden Markov model for sequences, given as (start, transition,
+        emission) or as a fitted CategoricalHMM of hmmlearn.
+    information : {"diagonal", "identity", "empirical"} or array-like, default="diagonal"
+        The matrix I. "diagonal" is the closed form in which every draw of the model counts on its
+        own; "identity" leaves the scores as they are; "empirical" is the mean of U U' over the
+        training points, which `resolve` takes from them and keeps as a matrix. A matrix is inverted
+        by its pseudo-inverse.
+    improved : bool, default=False
+        Whether every score u becomes sign(u) sqrt(|u|), and the scores of a point are then scaled
+        to length 1.
+    symbols : sequence, default=None
+        The token of each column of `emission`. None means 0, 1, 2, ….
+
+    References
+    ----------
+    .. [1] T. S. Jaakkola, D. Haussler, "Exploiting generative models in discriminative
+       classifiers", NIPS, 1998.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Fisher
+    >>> model = ([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.2], [0.2, 0.8]])
+    >>> Fisher(model, symbols="HT").normalized()(["HHHH", "HHHT", "TTTT"]).round(2)
+    array([[ 1.  ,  0.41, -0.35],
+           [ 0.41,  1.  , -0.64],
+           [-0.35, -0.64,  1.  ]])
     """
 
     domain = ROWS | VECTOR_SETS | SEQUENCES
@@ -51,7 +75,7 @@ class Fisher(Kernel):
         source = _read(self.model, symbols)
         self._set(model=source.plain, symbols=symbols, improved=bool(self.improved))
         self._set(domain=source.domain, _source=source, _root=self._check_information(source))
-        # Kernels are keys of tables: a model of many numbers must not be gone through every time.
+        # Kernels are keys of dictionaries: hashing a large model every time would be slow.
         self._set(_hash=hash((self.model, self.information, self.improved, self.symbols)))
 
     def _check_information(self, source: Mixture | Chain) -> Array | None:
@@ -74,7 +98,7 @@ class Fisher(Kernel):
         return int(self.__dict__["_hash"])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Made anew elsewhere: the hash of a text is another one in another process.
+        # Built again elsewhere, because the hash of a text differs between processes.
         return Fisher, (self.model, self.information, self.improved, self.symbols)
 
     @property
@@ -84,7 +108,18 @@ class Fisher(Kernel):
         return found
 
     def scores(self, points: Input) -> Input:
-        """Return the scores of all points as rows, such that k is their dot product."""
+        """Return the scores of all points as rows, such that k is their dot product.
+
+        Parameters
+        ----------
+        points : Input
+            The points.
+
+        Returns
+        -------
+        Input
+            One row per point, one column per parameter of the model.
+        """
         if isinstance(points, RowBlocks):
             return points.mapped(self.scores)
         made: Input = points.once(("scores", self), lambda: Matrix(self._scores(points)))

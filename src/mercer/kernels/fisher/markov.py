@@ -62,7 +62,7 @@ class Chain:
 
     def scores(self, points: Input) -> Array:
         """Return (E[n(a)] - p(a) E[n]) / sqrt(p(a)) for every distribution p of the model, n(a)
-        being how often it gave a on the way that made the sequence."""
+        being how often it produced a while the sequence was made."""
         columns, ends = self._columns(points.raw)
         result = np.zeros((len(points), self.width))
         for chosen in self._groups(np.diff(ends)):

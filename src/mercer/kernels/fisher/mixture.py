@@ -86,12 +86,12 @@ class Mixture:
         D = self._columns
         if isinstance(points, Matrix):
             if points.n_columns != D:
-                must = f"X must have {D} columns, as the means of the mixture"
+                must = f"X must have {D} columns, as the means of the mixture have"
                 raise InputError(sentence(WHO, must, f"{points.n_columns}"))
             return points.dense().astype(np.float64), np.ones(len(points), dtype=np.int64)
         for index, item in enumerate(points.raw):
             if item.shape[1] != D:
-                must = f"vectors must have {D} numbers, as the means of the mixture"
+                must = f"vectors must have {D} numbers, as the means of the mixture have"
                 raise InputError(
                     sentence(WHO, must, f"{item.shape[1]} in the set at index {index}")
                 )
@@ -182,7 +182,7 @@ def _check_near(squares: Array, owners: Array) -> None:
     """Refuse vectors whose scores no number can hold."""
     far = np.flatnonzero(np.isinf(squares).any(axis=1))  # NaN is a missing value, and stays one
     if len(far):
-        must = "vectors must be nearer to the means than 1e150 deviations"
+        must = "vectors must be within 1e150 deviations of the means"
         raise InputError(sentence(WHO, must, f"one further away at index {owners[far[0]]}"))
 
 

@@ -17,7 +17,7 @@ from ...inputs import Graph
 from ..objects.tokens import token_code
 
 # The code of a node or an edge without a label. It lies between code points and hashes, so that
-# no label of a user's has it: nodes of unlabelled graphs are alike, and unlike all others.
+# no label of the user has it: nodes of unlabelled graphs are alike, and unlike all others.
 UNLABELLED = np.uint64(1 << 31)
 
 
@@ -27,7 +27,7 @@ class GraphArrays:
 
     Graph g has the nodes from node_ends[g] to node_ends[g + 1]. Node v is joined to
     neighbours[arc_ends[v]:arc_ends[v + 1]], ascending; each of these is an arc. An edge has two
-    arcs, one each way; a self-loop has one.
+    arcs, one in each direction; a self-loop has one.
     """
 
     node_ends: Array  # int64, one more than there are graphs

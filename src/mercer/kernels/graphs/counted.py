@@ -7,8 +7,6 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import combinations, permutations
 from typing import Any, cast
 
 import numpy as np
@@ -25,7 +23,7 @@ from .arrays import GraphArrays, flatten, labels_of, neighbours_of
 from .nodes import (
     ComparesNodes,
     NodeGraphs,
-    NodeProgramme,
+    NodeProgram,
     attribute_rows,
     node_values,
     refuse_attributes,
@@ -37,16 +35,37 @@ MOST = 1000  # rounds; labels of the definition are nested as deep
 
 @dataclass(frozen=True, repr=False)
 class WeisfeilerLehman(CountKernel):
-    """k(G, H) = sum_i sum_t n_t(G, i) n_t(H, i) over rounds i = 0..rounds and labels t.
+    """The Weisfeiler-Lehman kernel of graphs, which counts labels of growing neighbourhoods.
 
-    A node starts with its label, all nodes of an unlabelled graph with the same one. In each round
-    its new label is the old one with the multiset of (edge label, label) of its neighbours;
-    n_t(G, i) is how often t occurs after round i. base="assignment" takes min(n_t(G, i), n_t(H, i))
-    instead of the product: the best matching of the nodes. Shervashidze, Schweitzer, van Leeuwen,
-    Mehlhorn, Borgwardt, "Weisfeiler-Lehman graph kernels" (2011); Kriege, Giscard, Wilson, "On
-    valid optimal assignment kernels" (2016).
+    k(G, H) = sum_i sum_t n_t(G, i) n_t(H, i) over rounds i = 0, …, rounds and labels t, where
+    n_t(G, i) is how often t occurs after round i [1]_. A node starts with its label; all nodes of a
+    graph without labels start with the same one. In each round its new label is the old one with
+    the multiset of (edge label, node label) of its neighbours. Attributes of nodes are refused:
+    `HashGraph` turns them into labels.
 
-    Attributes of nodes are refused: `HashGraph` makes labels of them.
+    Parameters
+    ----------
+    rounds : int, default=3
+        Number of rounds, from 0 to 1000.
+    base : {"subtree", "assignment"}, default="subtree"
+        How counts are compared: "subtree" by their product, "assignment" by their minimum, which is
+        the best matching of the nodes [2]_.
+
+    References
+    ----------
+    .. [1] N. Shervashidze, P. Schweitzer, E. J. van Leeuwen, K. Mehlhorn, K. M. Borgwardt,
+       "Weisfeiler-Lehman graph kernels", Journal of Machine Learning Research, 2011.
+    .. [2] N. M. Kriege, P.-L. Giscard, R. Wilson, "On valid optimal assignment kernels", NIPS,
+       2016.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Graph, WeisfeilerLehman
+    >>> triangle = Graph(3, [(0, 1), (1, 2), (0, 2)])
+    >>> path = Graph(3, [(0, 1), (1, 2)])
+    >>> WeisfeilerLehman(rounds=1)([triangle, path])
+    array([[18., 12.],
+           [12., 14.]])
     """
 
     domain = GRAPHS
@@ -95,7 +114,18 @@ class WeisfeilerLehman(CountKernel):
         return self.tabulate_arrays(flatten(items))
 
     def tabulate_arrays(self, graphs: GraphArrays) -> Table:
-        """Return the counts of graphs whose labels are codes."""
+        """Return the counts of graphs whose labels are codes.
+
+        Parameters
+        ----------
+        graphs : GraphArrays
+            The graphs, one after another in arrays.
+
+        Returns
+        -------
+        Table
+            Counts of labels after each round.
+        """
         # A label is a hash of its content; a multiset of them is the sum of their hashes.
         salts = mix(np.arange(1, self.rounds + 3, dtype=np.uint64))
         edges = mix(graphs.arc_codes + salts[0])
@@ -110,17 +140,33 @@ class WeisfeilerLehman(CountKernel):
 
 @dataclass(frozen=True, repr=False)
 class ShortestPath(ComparesNodes, CountKernel):
-    """k(G, H) = sum_t n_t(G) n_t(H) over t = (label of u, label of v, length of the way u to v).
+    """The shortest-path kernel of graphs.
 
-    n_t(G) counts ordered pairs u != v with a path between them. An edge is as long as its weight,
-    1 without; the length is the least sum of weights, added up from u on, to twelve significant
-    digits. Borgwardt, Kriegel, "Shortest-path kernels on graphs" (2005).
+    k(G, H) = sum_t n_t(G) n_t(H) over t = (label of u, label of v, length of the shortest path from
+    u to v), where n_t(G) counts the ordered pairs u != v that have a path between them [1]_. An
+    edge is as long as its weight, or 1; lengths are compared to twelve significant digits.
 
-    node_kernel: a kernel of rows of numbers, for graphs with attributes of nodes. Then
-    k(G, H) = sum k(u, u') k(v, v') over the paths u to v of G and u' to v' of H of equal lengths
-    and labels, which has no explicit map. Without it attributes are refused.
+    With a node kernel, k(G, H) = sum k(u, u') k(v, v') over the shortest paths from u to v in G and
+    from u' to v' in H of equal lengths and labels, which has no explicit feature map.
 
+    Parameters
+    ----------
+    node_kernel : Kernel, default=None
+        A kernel of rows of numbers, for graphs with attributes of nodes. Without it attributes are
+        refused.
+
+    References
+    ----------
+    .. [1] K. M. Borgwardt, H.-P. Kriegel, "Shortest-path kernels on graphs", ICDM, 2005.
+
+    Examples
+    --------
     >>> from mercer.kernels import Gaussian, Graph, ShortestPath
+    >>> triangle = Graph(3, [(0, 1), (1, 2), (0, 2)])
+    >>> path = Graph(3, [(0, 1), (1, 2)])
+    >>> ShortestPath()([triangle, path])
+    array([[36., 24.],
+           [24., 20.]])
     >>> edge = Graph(2, [(0, 1)], node_attributes=[[0.0], [1.0]])
     >>> round(ShortestPath(node_kernel=Gaussian(gamma=1.0)).pair(edge, edge), 4)
     2.2707
@@ -154,7 +200,18 @@ class ShortestPath(ComparesNodes, CountKernel):
         return self.tabulate_arrays(flatten(items))
 
     def tabulate_arrays(self, graphs: GraphArrays) -> Table:
-        """Return the counts of graphs whose labels are codes."""
+        """Return the counts of graphs whose labels are codes.
+
+        Parameters
+        ----------
+        graphs : GraphArrays
+            The graphs, one after another in arrays.
+
+        Returns
+        -------
+        Table
+            Counts of paths by the labels of their ends and their lengths.
+        """
         found = _native.count_paths(*graphs.shape, graphs.node_codes, graphs.arc_weights, None)
         tally = cast(_native.Tally, found)  # nobody can ask it to stop
         made = Table(
@@ -216,52 +273,9 @@ class _ComparedPaths(PairKernel):
         paths = _native.PathLists(*graphs.shape, graphs.node_codes, graphs.arc_weights)
         return NodeGraphs(paths, rows, graphs.node_ends)
 
-    def job(self, left: NodeGraphs, right: NodeGraphs) -> NodeProgramme:
+    def job(self, left: NodeGraphs, right: NodeGraphs) -> NodeProgram:
         job = _native.NodePaths(left.graphs, right.graphs)
-        return NodeProgramme("ShortestPath", self.node_kernel, left, right, job)
-
-
-@dataclass(frozen=True, repr=False)
-class Graphlet(CountKernel):
-    """k(G, H) = sum_t n_t(G) n_t(H) over connected graphs t of `size` nodes, 3, 4 or 5.
-
-    n_t(G) counts the sets of nodes of G whose induced subgraph is isomorphic to t: exact, by going
-    through all connected ones. Labels, weights and self-loops do not matter; attributes of nodes
-    are refused. Shervashidze, Vishwanathan, Petri, Mehlhorn, Borgwardt, "Efficient graphlet kernels
-    for large graph comparison" (2009).
-    """
-
-    domain = GRAPHS
-
-    size: int = 3
-
-    def __post_init__(self) -> None:
-        self._set(size=checks.whole("Graphlet", "size", self.size, least=3, most=5))
-
-    def counts(self, x: Graph) -> Mapping[Hashable, float]:
-        refuse_attributes("Graphlet", [x], _OTHERS)
-        joined = set(map(tuple, x.edges.tolist()))
-        classes, patterns = _classes(self.size)
-        found: Counter[Hashable] = Counter()
-        for nodes in combinations(range(x.n_nodes), self.size):
-            edges = [pair in joined for pair in _pairs(nodes)]
-            kind = classes[sum(1 << bit for bit, there in enumerate(edges) if there)]
-            if kind >= 0:
-                found[int(patterns[kind])] += 1
-        return found
-
-    def tabulate(self, items: Sequence[Graph]) -> Table:
-        refuse_attributes("Graphlet", items, _OTHERS)
-        graphs = flatten(items)
-        classes, patterns = _classes(self.size)
-        found = np.empty((len(items), len(patterns)), dtype=np.int64)
-        _native.count_graphlets(*graphs.shape, self.size, classes, found, None)
-        owners, kinds = np.nonzero(found)
-        ends = np.searchsorted(owners, np.arange(len(items) + 1))
-        return Table(ends.astype(np.int64), patterns[kinds], found[owners, kinds].astype(float))
-
-
-_OTHERS = "Take HashGraph() or ShortestPath(node_kernel=Gaussian())"
+        return NodeProgram("ShortestPath", self.node_kernel, left, right, job)
 
 
 def _sums(values: Array, ends: Array) -> Array:
@@ -292,41 +306,3 @@ def _lengths(near: list[list[tuple[int, Hashable, float]]], source: int) -> dict
             if math.isfinite(length + weight):
                 heapq.heappush(waiting, (length + weight, u))
     return found
-
-
-def _pairs(nodes: Sequence[int]) -> list[tuple[int, int]]:
-    """Return all pairs of nodes; the edge of nodes i < j is bit j (j - 1) / 2 + i of a pattern."""
-    return [(nodes[i], nodes[j]) for j in range(len(nodes)) for i in range(j)]
-
-
-@cache
-def _classes(size: int) -> tuple[Array, Array]:
-    """Return the class of every pattern of edges between so many nodes, and a pattern of each.
-
-    Patterns of isomorphic graphs are of one class, known by the least of them. A graph that is not
-    connected has class -1.
-    """
-    places = {frozenset(pair): bit for bit, pair in enumerate(_pairs(range(size)))}
-    moved = np.array(
-        [
-            [1 << places[frozenset(pair)] for pair in _pairs(order)]
-            for order in permutations(range(size))
-        ]
-    )
-    patterns = np.arange(1 << len(places))
-    edges = (patterns[:, None] >> np.arange(len(places))) & 1
-    least = (edges @ moved.T).min(axis=1)
-    connected = [one for one in np.unique(least).tolist() if _is_connected(one, size)]
-    classes = np.full(len(patterns), -1, dtype=np.int32)
-    for kind, one in enumerate(connected):
-        classes[least == one] = kind
-    return classes, np.array(connected, dtype=np.uint64)
-
-
-def _is_connected(pattern: int, size: int) -> bool:
-    reached = {0}
-    for _ in range(size):
-        for bit, pair in enumerate(_pairs(range(size))):
-            if pattern >> bit & 1 and reached & set(pair):
-                reached |= set(pair)
-    return len(reached) == size

@@ -28,24 +28,39 @@ _SEEDS = 2**63 - 1
 
 @dataclass(frozen=True, repr=False)
 class HashGraph(Nested, CountKernel):
-    """k(G, H) = the mean of base(G_i, H_i) over i = 1..n_hashes; G_i is G with random labels.
+    """A kernel of graphs with attributes, by random labels that nodes with near attributes share.
 
-    The label of a node in G_i is its own label, if it has one, with the cell of a random grid that
-    its attributes lie in: column c has cells of width g / gamma, g from the gamma distribution of
-    shape 2, shifted by a uniform share of it. Two nodes are in one cell with probability
-    exp(-gamma ||x - y||_1), the value of `Laplacian(gamma)`. So the expectation of
-    HashGraph(WeisfeilerLehman(0)) is the sum of that over all pairs of nodes with equal labels.
+    k(G, H) = the mean of base(G_i, H_i) over i = 1, …, n_hashes, where G_i is G with random labels
+    [1]_. The label of a node in G_i is its own label, if it has one, with the cell of a random grid
+    in which its attributes lie: column c has cells of width g / gamma, with g from the gamma
+    distribution of shape 2, shifted by a uniform share of the width. Two nodes are in the same cell
+    with probability exp(-gamma ||x - y||_1), the value of `Laplacian(gamma)` [2]_. So the
+    expectation of HashGraph(WeisfeilerLehman(0)) is the sum of that over all pairs of nodes with
+    equal labels.
 
-    base: `WeisfeilerLehman` or `ShortestPath`, which give the map and the meaning of edges.
-    gamma: one number, or one a column; "scale" is 1/(d std) and "auto" 1/d, over all nodes.
-    n_hashes: more of them come closer to the expectation, at the cost of time and features.
-    seed: which grids. The same kernel has the same grids in every process, so that a graph has the
-    same features in training and at prediction. Attributes far from each other for their gamma
-    never meet: scale the columns, or choose gamma, with care.
+    Parameters
+    ----------
+    base : WeisfeilerLehman or ShortestPath, default=WeisfeilerLehman()
+        The kernel of the graphs with random labels; it decides what edges mean and what is counted.
+    gamma : float, tuple of float, "scale" or "auto", default="scale"
+        Inverse width of the grids, one for all columns or one per column. "scale" is 1 / (d std)
+        and "auto" is 1 / d, for d columns of attributes of all nodes. Nodes whose attributes are
+        far apart for their gamma never share a cell: scale the columns, or choose gamma, with care.
+    n_hashes : int, default=20
+        Number of grids. More of them come closer to the expectation, at the cost of time and
+        features.
+    seed : int, default=0
+        Chooses the grids. The same kernel has the same grids in every process, so that a graph has
+        the same features in training and at prediction.
 
-    Morris, Kriege, Kersting, Mutzel, "Faster kernels for graphs with continuous attributes via
-    hashing" (2016); Rahimi, Recht, "Random features for large-scale kernel machines" (2007).
+    References
+    ----------
+    .. [1] C. Morris, N. M. Kriege, K. Kersting, P. Mutzel, "Faster kernels for graphs with
+       continuous attributes via hashing", ICDM, 2016.
+    .. [2] A. Rahimi, B. Recht, "Random features for large-scale kernel machines", NIPS, 2007.
 
+    Examples
+    --------
     >>> from mercer.kernels import Graph, HashGraph
     >>> edge = Graph(2, [(0, 1)], node_attributes=[[0.0], [9.0]])
     >>> near = Graph(2, [(0, 1)], node_attributes=[[0.1], [9.0]])

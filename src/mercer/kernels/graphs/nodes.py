@@ -37,7 +37,7 @@ def refuse_attributes(who: str, graphs: Sequence[Graph], instead: str) -> None:
 
 
 def attribute_rows(who: str, graphs: Sequence[Graph], without: str) -> Matrix:
-    """Return the attributes of all nodes of all graphs, one row a node.
+    """Return the attributes of all nodes of all graphs, one row per node.
 
     without: what to do with graphs that have none.
     """
@@ -52,7 +52,7 @@ def attribute_rows(who: str, graphs: Sequence[Graph], without: str) -> Matrix:
         parts.append(rows)
         width = parts[0].shape[1]
         if rows.shape[1] != width:
-            must = f"every node must have {width} attributes, as those of the first graph"
+            must = f"every node must have {width} attributes, as in the first graph"
             raise InputError(sentence(who, must, f"{rows.shape[1]}{where}"))
     return Matrix(np.concatenate(parts) if parts else np.zeros((0, 0)))
 
@@ -113,7 +113,7 @@ def node_values(who: str, kernel: Kernel, x: Graph, y: Graph, without: str) -> A
 
 
 def finite(who: str, values: Array) -> Array:
-    """Return values of a node kernel, refused where they are no numbers."""
+    """Return values of a node kernel, refused where they are not numbers."""
     if not np.isfinite(values).all():
         got = values[~np.isfinite(values)][0]
         raise KernelError(sentence(who, "values of node_kernel must be finite numbers", got))
@@ -137,10 +137,10 @@ def nonnegative(who: str, values: Array) -> Array:
 
 @dataclass(frozen=True)
 class NodeGraphs:
-    """Graphs as a native programme takes them, with the attributes of their nodes."""
+    """Graphs as a native program takes them, with the attributes of their nodes."""
 
     graphs: Any  # native
-    rows: Matrix  # one a node
+    rows: Matrix  # one per node
     ends: Array  # int64: graph g has the rows from ends[g] to ends[g + 1]
 
     @property
@@ -155,7 +155,7 @@ class NodeGraphs:
 
 
 @dataclass(frozen=True)
-class NodeProgramme:
+class NodeProgram:
     """k of pairs of graphs: values of the node kernel in blocks, then the native job of each pair.
 
     change: what is done to a block of values first, such as a check.

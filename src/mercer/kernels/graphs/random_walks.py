@@ -17,12 +17,12 @@ from ...checks import Array, KernelError, sentence
 from ...inputs import GRAPHS, Graph
 from ...linalg.eigen import eigh_of_each
 from ..base import Kernel
-from ..objects.paired import PairKernel, Programme
+from ..objects.paired import PairKernel, Program
 from .arrays import GraphArrays, flatten, labels_of, neighbours_of
 from .nodes import (
     ComparesNodes,
     NodeGraphs,
-    NodeProgramme,
+    NodeProgram,
     attribute_rows,
     finite,
     node_values,
@@ -44,23 +44,43 @@ Margins = Callable[[Array, float, Array], None]
 
 @dataclass(frozen=True, repr=False)
 class RandomWalk(ComparesNodes, PairKernel):
-    """k(G, H) = sum_k decay^k 1'W^k 1, the walks that G and H have in common, of every length k.
+    """The random walk kernel, which counts the walks that two graphs have in common.
 
-    W is the adjacency matrix of the product graph: its vertices are the pairs of nodes with equal
-    labels, and two of them are joined where both graphs have an edge, of equal labels, whose
-    weights are multiplied. steps: the longest walk; None is the whole series, which converges
-    while decay < 1/rho(W), checked for all graphs before anything is computed. Labels are used
-    where present; a node or an edge without one matches others without one. The empty graph has
-    k = 0. Gärtner, Flach, Wrobel, "On graph kernels: hardness results and efficient alternatives"
-    (2003); Vishwanathan, Schraudolph, Kondor, Borgwardt, "Graph kernels" (2010).
+    k(G, H) = sum_j decay**j 1' W**j 1 over lengths j, where W is the adjacency matrix of the
+    product graph [1]_: its vertices are the pairs of nodes with equal labels, and two of them are
+    joined where both graphs have an edge with equal labels; the weights of the two edges are
+    multiplied. Labels are used where present; a node or an edge without a label matches others
+    without one. The empty graph has k = 0.
 
-    node_kernel: a kernel of rows of numbers, for graphs with attributes of nodes; without it they
-    are refused. Then a pair of walks weighs the product of k(u, u') over all pairs of nodes that it
-    meets, first and last included: k(G, H) = sum_k decay^k 1'D (W D)^k 1, D = diag(k(u, u')).
-    Without steps, k(u, u') must not be negative. A node kernel that is 1 for equal attributes and 0
-    for others gives what labels would give.
+    With a node kernel, a pair of walks weighs the product of k(u, u') over all pairs of nodes it
+    visits: k(G, H) = sum_j decay**j 1' D (W D)**j 1 with D = diag(k(u, u')). A node kernel that is
+    1 for equal attributes and 0 for others gives what labels would give.
 
+    Parameters
+    ----------
+    decay : float
+        Weight per step, above 0.
+    steps : int, default=None
+        Length of the longest walk. None is the whole series, which converges while decay is below 1
+        / rho(W), the inverse of the largest eigenvalue; all graphs are checked before anything is
+        computed.
+    node_kernel : Kernel, default=None
+        A kernel of rows of numbers, for graphs with attributes of nodes; without it attributes are
+        refused. Without `steps`, its values must not be negative.
+
+    References
+    ----------
+    .. [1] S. V. N. Vishwanathan, N. N. Schraudolph, R. Kondor, K. M. Borgwardt, "Graph kernels",
+       Journal of Machine Learning Research, 2010.
+
+    Examples
+    --------
     >>> from mercer.kernels import Gaussian, Graph, RandomWalk
+    >>> triangle = Graph(3, [(0, 1), (1, 2), (0, 2)])
+    >>> path = Graph(3, [(0, 1), (1, 2)])
+    >>> RandomWalk(0.1)([triangle, path]).round(3)
+    array([[15.   , 12.391],
+           [12.391, 11.042]])
     >>> edge = Graph(2, [(0, 1)], node_attributes=[[0.0], [1.0]])
     >>> round(RandomWalk(0.1, steps=1, node_kernel=Gaussian(gamma=1.0)).pair(edge, edge), 4)
     2.9628
@@ -136,8 +156,8 @@ class RandomWalk(ComparesNodes, PairKernel):
         """Return graphs with attributes, unless the series diverges on them, or walks weigh too
         much."""
         if self.steps is None:
-            programme = self._node_programme(node_kernel, graphs, graphs)
-            margins = partial(_node_margins, programme)
+            program = self._node_program(node_kernel, graphs, graphs)
+            margins = partial(_node_margins, program)
             _check_convergence(self, margins, np.full(len(arrays), np.nan))
             return graphs
         # |k(u, v)| is at most the root of k(u, u) k(v, v).
@@ -148,20 +168,20 @@ class RandomWalk(ComparesNodes, PairKernel):
             _walks(self.steps, arrays, np.minimum(weights * of_arcs, _HUGE), roots)
         return graphs
 
-    def job(self, left: Any, right: Any) -> Programme:
+    def job(self, left: Any, right: Any) -> Program:
         if self.node_kernel is not None:
-            return self._node_programme(self.node_kernel, left, right)
+            return self._node_program(self.node_kernel, left, right)
         if self.steps is None:
             return _native.GeometricWalks(left, right)
         return _native.FiniteWalks(left, right, self.steps)
 
-    def _node_programme(
+    def _node_program(
         self, node_kernel: Kernel, left: NodeGraphs, right: NodeGraphs
-    ) -> NodeProgramme:
+    ) -> NodeProgram:
         steps = _native.NodeWalks.ENDLESS if self.steps is None else self.steps
         job = _native.NodeWalks(left.graphs, right.graphs, steps)
         change = nonnegative if self.steps is None else None
-        return NodeProgramme("RandomWalk", node_kernel, left, right, job, change)
+        return NodeProgram("RandomWalk", node_kernel, left, right, job, change)
 
 
 def _vertices(x: Graph, y: Graph) -> list[tuple[int, int]]:
@@ -182,7 +202,7 @@ def product_graph(x: Graph, y: Graph) -> Array:
 
 
 def _arcs(graph: Graph) -> Iterator[tuple[int, int, Any, float]]:
-    """Yield the edges, each both ways, with label and weight."""
+    """Yield the edges, each in both directions, with label and weight."""
     for u, near in enumerate(neighbours_of(graph)):
         for v, label, weight in near:
             yield u, v, label, weight
@@ -204,7 +224,7 @@ def _walks(steps: int, arrays: GraphArrays, weights: Array, at: Array) -> Array:
         total = np.square(found).sum(axis=1)
     if not np.isfinite(total).all():
         graph = int(np.flatnonzero(~np.isfinite(total))[0])
-        must = "the walks must not weigh more than a number can hold"
+        must = "the weights of walks must stay within the range of a double"
         got = f"more for {steps} steps in graph {graph}"
         raise KernelError(sentence("RandomWalk", must, got, "Lower decay or steps."))
     return found
@@ -281,12 +301,12 @@ def _proved(margins: Margins, chosen: Array, scale: float) -> Array:
     return out
 
 
-def _node_margins(programme: NodeProgramme, chosen: Array, scale: float, out: Array) -> None:
+def _node_margins(program: NodeProgram, chosen: Array, scale: float, out: Array) -> None:
     """Store the margins of graphs whose nodes are compared by a kernel."""
-    for some in programme.groups(chosen, chosen):
+    for some in program.groups(chosen, chosen):
         found = np.empty(len(chosen[some]))
-        tasks = programme.tasks(chosen[some], chosen[some])
-        cast(_native.NodeWalks, programme.job).margins(*tasks, scale, found)
+        tasks = program.tasks(chosen[some], chosen[some])
+        cast(_native.NodeWalks, program.job).margins(*tasks, scale, found)
         out[some] = found
 
 

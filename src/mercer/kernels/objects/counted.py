@@ -60,10 +60,31 @@ class Table:
 
 
 class CountKernel(Kernel, abstract=True):
-    """k(x, y) = sum_t n_t(x) n_t(y) over tokens t; a subclass says what is counted.
+    """A kernel of objects whose feature map is a count of tokens.
 
-    The explicit map makes a Gram matrix one sparse product, and linear in the number of points
-    at prediction. With `overlap` it is sum_t min(n_t(x), n_t(y)) instead, which has no short map.
+    k(x, y) = sum_t n_t(x) n_t(y) over tokens t, or sum_t min(n_t(x), n_t(y)) if `overlap` is true;
+    such kernels are convolution kernels [1]_. A subclass says in `counts` what is counted. The
+    explicit map makes a Gram matrix one sparse product, and prediction linear in the number of new
+    points.
+
+    References
+    ----------
+    .. [1] D. Haussler, "Convolution kernels on discrete structures", 1999.
+
+    Examples
+    --------
+    >>> from collections import Counter
+    >>> from dataclasses import dataclass
+    >>> from mercer.kernels import SEQUENCES, CountKernel
+    >>> @dataclass(frozen=True, repr=False)
+    ... class Initials(CountKernel):
+    ...     domain = SEQUENCES
+    ...
+    ...     def counts(self, x):
+    ...         return Counter(word[0] for word in x)
+    >>> Initials()([["red", "rose"], ["red", "ink"]])
+    array([[4., 2.],
+           [2., 2.]])
     """
 
     in_core = True
@@ -75,18 +96,53 @@ class CountKernel(Kernel, abstract=True):
 
     @abstractmethod
     def counts(self, x: Any) -> Mapping[Hashable, float]:
-        """Return n_t(x) of every token t that x has."""
+        """Return n_t(x) of every token t that x has.
+
+        Parameters
+        ----------
+        x : object
+            One object.
+
+        Returns
+        -------
+        Mapping
+            Tokens, anything hashable, and how much each counts.
+        """
 
     def pair(self, x: Any, y: Any) -> float:
         return self.common(self.counts(x), self.counts(y))
 
     def common(self, mine: Mapping[Hashable, float], theirs: Mapping[Hashable, float]) -> float:
-        """Return k of two objects from their counts."""
+        """Return k of two objects from their counts.
+
+        Parameters
+        ----------
+        mine : Mapping
+            What `counts` returns for the first object.
+        theirs : Mapping
+            What `counts` returns for the second.
+
+        Returns
+        -------
+        float
+            The value of the kernel.
+        """
         common = [(n, theirs[token]) for token, n in mine.items() if token in theirs]
         return float(sum(min(m, n) if self.overlap else m * n for m, n in common))
 
     def tabulate(self, items: Sequence[Any]) -> Table:
-        """Return the counts of all objects; a subclass may know a faster way than `counts`."""
+        """Return the counts of all objects; a subclass may know a faster method than `counts`.
+
+        Parameters
+        ----------
+        items : sequence
+            The objects.
+
+        Returns
+        -------
+        Table
+            Hashes of the tokens of every object, ascending, and how much each counts.
+        """
         ends, ids, values = [0], [], []
         known: dict[Hashable, int] = {}
         for x in items:
@@ -99,10 +155,29 @@ class CountKernel(Kernel, abstract=True):
         return Table.of(np.array(ends), np.array(ids, dtype=np.uint64), np.array(values))
 
     def check_sides(self, left: Input, right: Input) -> None:
-        """Refuse two collections whose tokens can only differ; a subclass knows when."""
+        """Refuse two collections whose tokens can only differ; a subclass knows when.
+
+        Parameters
+        ----------
+        left : Input
+            One collection.
+        right : Input
+            The other.
+        """
 
     def table(self, points: Input) -> Table:
-        """Return the counts of all points, made once and kept with them."""
+        """Return the counts of all points, made once and kept with them.
+
+        Parameters
+        ----------
+        points : Input
+            The objects.
+
+        Returns
+        -------
+        Table
+            What `tabulate` returns.
+        """
         found: Table = points.once(("table", self), lambda: self.tabulate(points.raw))
         return found
 
@@ -121,7 +196,18 @@ class CountKernel(Kernel, abstract=True):
         return not self.overlap
 
     def vocabulary(self, points: Input) -> Array:
-        """Return the ids of all tokens of these points, ascending."""
+        """Return the ids of all tokens of these points.
+
+        Parameters
+        ----------
+        points : Input
+            The objects.
+
+        Returns
+        -------
+        ndarray of uint64
+            The ids, ascending.
+        """
         found: Array = points.once(("ids", self), lambda: distinct(self.table(points).ids))
         return found
 

@@ -23,13 +23,33 @@ _FULL = 60  # level: the bins are 2**60 times as wide as on level 0, far beyond 
 
 @dataclass(frozen=True, repr=False)
 class SpatialPyramid(CountKernel):
-    """k(A, B) = 2**-L I_0 + sum_l 2**-(L - l + 1) I_l for l = 1..L, L = levels.
+    """The spatial pyramid kernel of maps of visual words.
 
-    A map is a 2-D array of whole numbers, the visual word at each place; below 0 there is none.
-    Level l cuts it into 2**l x 2**l cells, row i of the map being in row floor(i 2**l / height) of
-    the cells; I_l = sum min(n, n') over cells and words, n the places of the cell with the word.
-    A map without words has k = 0. Of maps of different sizes the areas are compared, unless
-    `.normalized()`. Lazebnik, Schmid, Ponce, "Beyond bags of features" (2006).
+    k(A, B) = 2**-L I_0 + sum_l 2**-(L - l + 1) I_l for l = 1, …, L, where L = levels. Level l cuts
+    a map into 2**l x 2**l cells, and I_l = sum min(n, n') over cells and words, n and n' being how
+    many places of the cell have the word in A and in B [1]_. A map is a 2-D array of whole numbers,
+    the visual word at each place; a negative number means that there is none. Row i is in row
+    floor(i 2**l / height) of the cells, and so are columns. A map without words has k = 0. Larger
+    maps have larger values, unless `.normalized()`.
+
+    Parameters
+    ----------
+    levels : int
+        The finest level L, from 0 to 16.
+
+    References
+    ----------
+    .. [1] S. Lazebnik, C. Schmid, J. Ponce, "Beyond bags of features: spatial pyramid matching for
+       recognizing natural scene categories", CVPR, 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import SpatialPyramid
+    >>> maps = [np.array([[0, 1], [2, 2]]), np.array([[1, 0], [2, 2]])]
+    >>> SpatialPyramid(1)(maps)
+    array([[4., 3.],
+           [3., 4.]])
     """
 
     domain = WORD_MAPS
@@ -45,7 +65,18 @@ class SpatialPyramid(CountKernel):
         return True
 
     def weight(self, level: int) -> float:
-        """Return how much one place counts on a level."""
+        """Return how much one place counts on a level.
+
+        Parameters
+        ----------
+        level : int
+            The level, from 0.
+
+        Returns
+        -------
+        float
+            The weight of the level.
+        """
         return 2.0 ** -(self.levels - max(level - 1, 0))
 
     def counts(self, x: Any) -> Mapping[Hashable, float]:
@@ -85,14 +116,36 @@ def _cells(shape: tuple[int, int], level: int) -> Array:
 
 @dataclass(frozen=True, repr=False)
 class PyramidMatch(CountKernel):
-    """k(X, Y) = sum_i 2**-i (I_i - I_(i-1)) for i = 0..levels, I_(-1) = 0.
+    """The pyramid match kernel of sets of vectors.
 
-    A set of vectors is an array of shape (m, d). I_i = sum min(n, n') over bins of side
-    `side` 2**i, n the vectors in the bin (that of x is floor(x / (side 2**i)), column by column):
-    a pair that first meets on level i counts 2**-i. The same is sum_i w_i I_i with
-    w_i = 2**-(i + 1), and 2**-levels for the last, so k is positive definite.
-    A set without vectors has k = 0; of large sets more meet, unless `.normalized()`.
-    Grauman, Darrell, "The pyramid match kernel" (2005).
+    k(X, Y) = sum_i 2**-i (I_i - I_(i-1)) for i = 0, …, levels, with I_(-1) = 0. I_i = sum min(n,
+    n') over bins of side `side` 2**i, n and n' being how many vectors of X and of Y lie in the bin;
+    the bin of x is floor(x / (side 2**i)), column by column. So a pair that first meets on level i
+    counts 2**-i [1]_. The same is sum_i w_i I_i with w_i = 2**-(i + 1), and 2**-levels for the
+    last, which shows that k is positive definite. A set of vectors is an array of shape (m, d); a
+    set without vectors has k = 0. Larger sets have larger values, unless `.normalized()`.
+
+    Parameters
+    ----------
+    levels : int
+        The coarsest level, from 0 to 60.
+    side : float, default=1.0
+        Side of the finest bins, above 0.
+
+    References
+    ----------
+    .. [1] K. Grauman, T. Darrell, "The pyramid match kernel: discriminative classification with
+       sets of image features", ICCV, 2005.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import PyramidMatch
+    >>> sets = [np.array([[0.2], [3.1]]), np.array([[0.7]]), np.array([[2.5], [7.0]])]
+    >>> PyramidMatch(levels=2)(sets)
+    array([[2.  , 1.  , 0.5 ],
+           [1.  , 1.  , 0.25],
+           [0.5 , 0.25, 2.  ]])
     """
 
     domain = VECTOR_SETS
@@ -110,7 +163,18 @@ class PyramidMatch(CountKernel):
         return True
 
     def weight(self, level: int) -> float:
-        """Return how much one vector counts on a level."""
+        """Return how much one vector counts on a level.
+
+        Parameters
+        ----------
+        level : int
+            The level, from 0.
+
+        Returns
+        -------
+        float
+            The weight of the level.
+        """
         return 2.0 ** -min(level + 1, self.levels)
 
     def check_sides(self, left: Input, right: Input) -> None:
@@ -148,7 +212,7 @@ class PyramidMatch(CountKernel):
         """Refuse vectors of different widths, and numbers whose bin no double can name."""
         for index, item in enumerate(items):
             if item.shape[1] != items[0].shape[1]:
-                must = f"every vector must have {items[0].shape[1]} numbers, as those of the first"
+                must = f"every vector must have {items[0].shape[1]} numbers, as in the first set"
                 got = f"{item.shape[1]} at index {index}"
                 raise InputError(sentence("PyramidMatch", must, got))
             most = float(np.abs(item, dtype=np.float64).max(initial=0.0))
@@ -161,7 +225,7 @@ class PyramidMatch(CountKernel):
 def _check_widths(x: Array, y: Array) -> None:
     if x.shape[1] != y.shape[1]:
         got = f"{x.shape[1]} and {y.shape[1]}"
-        must = "vectors of X and of Y must have as many numbers"
+        must = "vectors of X and of Y must have equally many numbers"
         raise InputError(sentence("PyramidMatch", must, got))
 
 
@@ -172,7 +236,7 @@ def _bin_ids(bins: Array, level: int) -> Array:
 
 
 def _table(lengths: Sequence[int], ids: Array, weight: Callable[[int], float]) -> Table:
-    """Return the counts of objects of so many parts; a part has a token a level."""
+    """Return the counts of objects with so many parts; each part has one token per level."""
     levels = ids.shape[1]
     ends = np.cumsum([0, *lengths]) * levels
     weights = np.array([weight(level) for level in range(levels)])

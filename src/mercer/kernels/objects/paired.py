@@ -13,7 +13,7 @@ from ...inputs import Input
 from ..base import Kernel
 
 
-class Programme(Protocol):
+class Program(Protocol):
     """Computes k of pairs of two encoded collections; a native job is one."""
 
     def store(
@@ -36,24 +36,65 @@ class Programme(Protocol):
 
 
 class PairKernel(Kernel, abstract=True):
-    """A kernel of objects without explicit features, whose pairs the core computes.
+    """A kernel of objects without explicit features, whose pairs native code computes.
 
-    A subclass defines `pair(x, y)` in plain Python, and the same natively: `encode` lays objects
-    out in arrays, without regard to any other collection; `job` makes the programme of two of them.
+    k(x, y) is defined by `pair(x, y)` in plain Python, as for every kernel of objects [1]_, and
+    computed by a native program: `encode` lays objects out in arrays, each collection on its own,
+    and `job` makes the program for two encoded collections. A kernel without native code is a plain
+    `Kernel` with a `pair` method.
+
+    References
+    ----------
+    .. [1] D. Haussler, "Convolution kernels on discrete structures", 1999.
     """
 
     in_core = True
 
     @abstractmethod
     def encode(self, items: Sequence[Any]) -> Any:
-        """Return the objects as the programme takes them; refuse those that have no value."""
+        """Return the objects as the program takes them; refuse those that have no value.
+
+        Parameters
+        ----------
+        items : sequence
+            The objects.
+
+        Returns
+        -------
+        object
+            Arrays, or a native value, that `job` takes.
+        """
 
     @abstractmethod
-    def job(self, left: Any, right: Any) -> Programme:
-        """Return the programme of two encoded collections."""
+    def job(self, left: Any, right: Any) -> Program:
+        """Return the program for two encoded collections.
+
+        Parameters
+        ----------
+        left : object
+            What `encode` returned for the rows.
+        right : object
+            What `encode` returned for the columns.
+
+        Returns
+        -------
+        Program
+            Computes k of chosen pairs.
+        """
 
     def encoded(self, points: Input) -> Any:
-        """Return the encoded points, made once and kept with them."""
+        """Return the encoded points, made once and kept with them.
+
+        Parameters
+        ----------
+        points : Input
+            The objects.
+
+        Returns
+        -------
+        object
+            What `encode` returns.
+        """
         return points.once(("encoded", self), lambda: self.encode(points.raw))
 
     def matched(self, left: Input, right: Input) -> Array:

@@ -21,16 +21,36 @@ from .paired import PairKernel
 
 @dataclass(frozen=True, repr=False)
 class GlobalAlignment(PairKernel):
-    """k(x, y) = sum over all alignments of x and y of the product of local kernels e / (2 - e).
+    """The global alignment kernel of time series.
 
-    A series is an array of shape (T,), or (T, d) with one row a moment. An alignment leads from
-    both first moments to both last ones by steps that move on in x, in y, or in both;
-    e = exp(-gamma |x_i - y_j|**2). e / (2 - e) in place of e makes k positive definite.
-    normalize=True divides by sqrt(k(x, x) k(y, y)), which stays in range for series of any length;
-    normalize=False is the sum itself, refused where k(x, x) is more than a double holds.
-    gamma="scale" is 1 / (d v T), v the variance of all values and T the mean length.
-    Two series without moments have k = 1, one such and another have 0.
-    Cuturi, "Fast global alignment kernels" (2011).
+    k(x, y) = sum over all alignments of x and y of the product of e / (2 - e) over the aligned
+    pairs (i, j), with e = exp(-gamma ||x_i - y_j||**2). An alignment leads from the first moments
+    of both series to the last ones by steps that advance in x, in y, or in both. e / (2 - e) in
+    place of e makes k positive definite [1]_. Two series without moments have k = 1; a series
+    without moments and another one have k = 0.
+
+    Parameters
+    ----------
+    gamma : float, "scale" or "auto", default="scale"
+        Inverse squared width of the local kernel. "scale" is 1 / (d v T), for d values per moment,
+        the variance v of all values and the mean length T; "auto" is 1 / d.
+    normalize : bool, default=True
+        Whether to divide by sqrt(k(x, x) k(y, y)), which stays in range for series of any length.
+        The plain sum is refused where k(x, x) is more than a double holds.
+
+    References
+    ----------
+    .. [1] M. Cuturi, "Fast global alignment kernels", ICML, 2011.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import GlobalAlignment
+    >>> series = [np.array([0.0, 1.0, 2.0]), np.array([0.0, 0.0, 1.0, 2.0]), np.array([5.0, 5.0])]
+    >>> GlobalAlignment(gamma=1.0)(series).round(3)
+    array([[1.   , 0.654, 0.   ],
+           [0.654, 1.   , 0.   ],
+           [0.   , 0.   , 1.   ]])
     """
 
     domain = SERIES
@@ -85,7 +105,7 @@ class GlobalAlignment(PairKernel):
             got = f"{left.width} and {right.width}"
             raise InputError(
                 sentence(
-                    "GlobalAlignment", "X and Y must have the same number of values a moment", got
+                    "GlobalAlignment", "X and Y must have the same number of values per moment", got
                 )
             )
         return _native.AlignmentJob(left, right, self.normalize)
@@ -96,7 +116,13 @@ class GlobalAlignment(PairKernel):
         return np.ones(len(left)) if self.normalize else _own_values(self.encoded(left))
 
     def normalized(self) -> Kernel:
-        """Return k(x, y) / sqrt(k(x, x) k(y, y)), in range where k(x, x) is not."""
+        """Return the normalised kernel, which is in range where k(x, x) is not.
+
+        Returns
+        -------
+        Kernel
+            The same kernel with normalize=True.
+        """
         return self.replace(normalize=True)
 
     def from_data(self, name: str, points: Input, weight: Array | None) -> float:
@@ -123,7 +149,7 @@ def _rows(items: Sequence[Any]) -> list[Array]:
         values = np.asarray(item, dtype=np.float64)
         found.append(values[:, None] if values.ndim == 1 else values)
         if found[index].shape[1] != found[0].shape[1]:
-            must = f"every series must have {found[0].shape[1]} values a moment, as the first has"
+            must = f"every series must have {found[0].shape[1]} values per moment, as the first has"
             got = f"{found[index].shape[1]} at index {index}"
             is_empty = not (len(found[0]) and len(found[index]))
             hint = "A series without moments is np.zeros((0, d))." if is_empty else ""

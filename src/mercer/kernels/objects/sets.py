@@ -17,7 +17,23 @@ from .counted import CountKernel
 
 @dataclass(frozen=True, repr=False)
 class SetIntersection(CountKernel):
-    """k(A, B) = |A & B|, the number of common elements; `.normalized()` is its cosine form."""
+    """The number of elements that two sets have in common.
+
+    k(A, B) = |A ∩ B|. Its feature map has one column per element, 1 where the set contains it; the
+    cosine form is `SetIntersection().normalized()`. See [1]_.
+
+    References
+    ----------
+    .. [1] J. Shawe-Taylor, N. Cristianini, "Kernel Methods for Pattern Analysis", 2004.
+
+    Examples
+    --------
+    >>> from mercer.kernels import SetIntersection
+    >>> SetIntersection()([{"a", "b"}, {"b", "c"}, {"b"}])
+    array([[2., 1., 1.],
+           [1., 2., 1.],
+           [1., 1., 1.]])
+    """
 
     domain = SETS
 
@@ -30,9 +46,23 @@ class SetIntersection(CountKernel):
 
 @dataclass(frozen=True, repr=False)
 class Tanimoto(Kernel):
-    """k(A, B) = |A & B| / |A | B| for sets, sum min / sum max for rows of counts; 0/0 = 0.
+    """The share of elements that two sets have in common, also called Jaccard's coefficient.
 
-    Gower, "A general coefficient of similarity and some of its properties" (1971).
+    k(A, B) = |A ∩ B| / |A ∪ B| for sets, and sum_c min(x_c, y_c) / sum_c max(x_c, y_c) for rows of
+    non-negative numbers, with 0 / 0 = 0. It is positive definite [1]_.
+
+    References
+    ----------
+    .. [1] J. C. Gower, "A general coefficient of similarity and some of its properties",
+       Biometrics, 1971.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Tanimoto
+    >>> Tanimoto()([{"a", "b"}, {"b", "c"}, {"b"}]).round(3)
+    array([[1.   , 0.333, 0.5  ],
+           [0.333, 1.   , 0.5  ],
+           [0.5  , 0.5  , 1.   ]])
     """
 
     domain = SETS | ROWS

@@ -20,12 +20,29 @@ _LONGEST = 1000
 
 @dataclass(frozen=True, repr=False)
 class Substring(PairKernel):
-    """k(s, t) = sum_u decay**|u| n_u(s) n_u(t) over all substrings u of one token and more,
-    n_u(s) = how often u occurs in s.
+    """The kernel of all common substrings, weighted by their length.
 
-    decay: 1e-300 or more; below 1 short substrings count most, above 1 long ones, and then a value
-    may be infinite: where decay**length is above 1e308. Vishwanathan, Smola, "Fast kernels for
-    string and tree matching" (2003).
+    k(s, t) = sum_u decay**|u| n_u(s) n_u(t) over all substrings u of at least one token, where
+    n_u(s) is how often u occurs in s [1]_.
+
+    Parameters
+    ----------
+    decay : float
+        Weight per token, at least 1e-300. Below 1 short substrings count most, above 1 long ones;
+        then a value is infinite where decay**length exceeds 1e308.
+
+    References
+    ----------
+    .. [1] S. V. N. Vishwanathan, A. J. Smola, "Fast kernels for string and tree matching", NIPS,
+       2003.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Substring
+    >>> Substring(decay=1.0)(["ab", "abc", "cab"])
+    array([[3., 3., 3.],
+           [3., 6., 4.],
+           [3., 4., 6.]])
     """
 
     domain = SEQUENCES
@@ -54,12 +71,34 @@ class Substring(PairKernel):
 
 @dataclass(frozen=True, repr=False)
 class Subsequence(PairKernel):
-    """k(s, t) = sum over all pairs of equal subsequences of n tokens, one of s and one of t, of
-    decay**(their spans), the span being the number of tokens from the first to the last.
+    """The kernel of common subsequences, in which gaps cost.
 
-    decay: above 0, at most 1; what is left out between tokens costs. weights: w_1, ..., w_n for
-    sum_p w_p k_p over the lengths p = 1..n instead of k_n alone. Lodhi, Saunders, Shawe-Taylor,
-    Cristianini, Watkins, "Text classification using string kernels" (2002).
+    k(s, t) = sum of decay**(span in s + span in t) over all pairs of equal subsequences of n
+    tokens, one of s and one of t. The span of a subsequence is the number of tokens from its first
+    to its last [1]_.
+
+    Parameters
+    ----------
+    n : int
+        Length of the subsequences, from 1 to 1000.
+    decay : float
+        Weight per token of the span, above 0 and at most 1.
+    weights : tuple of float, default=None
+        Weights w_1, …, w_n for the sum of w_p k_p over the lengths p = 1, …, n. None counts the
+        length n alone.
+
+    References
+    ----------
+    .. [1] H. Lodhi, C. Saunders, J. Shawe-Taylor, N. Cristianini, C. Watkins, "Text classification
+       using string kernels", Journal of Machine Learning Research, 2002.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Subsequence
+    >>> Subsequence(2, decay=0.5)(["cat", "car", "cart"]).round(4)
+    array([[0.1406, 0.0625, 0.1016],
+           [0.0625, 0.1406, 0.1406],
+           [0.1016, 0.1406, 0.2227]])
     """
 
     domain = SEQUENCES

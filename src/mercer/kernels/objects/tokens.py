@@ -2,7 +2,7 @@
 
 A single character is its code point; anything else has a 64-bit hash of its content. Tokens that
 are equal in Python (1, 1.0 and True) have one code, and so have all NaN. Two different tokens share
-a code with probability 2**-64; among n different ones, some two do with probability n**2 / 2**65.
+a code with probability 2**-64; among n of them, some pair does with probability n**2 / 2**65.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _other(token: Any) -> bytes:
     """Return bytes for a token of any other type, which only its equality tells from others.
 
     Its own hash may be that of other tokens too (those of -1 and -2 are the same), so tokens that
-    share one are numbered as they come. A hash that Python makes from strings is of one process.
+    share one are numbered as they come. Python's hashes of strings hold within one process.
     """
     with _one_at_a_time:
         alike = _others.setdefault(hash(token), [])

@@ -18,16 +18,34 @@ from .counted import CountKernel, Table
 from .paired import PairKernel
 from .tokens import token_codes
 
-_LEAST = 1e-100  # of a decay: products of three of them are no zeros
+_LEAST = 1e-100  # of a decay: a product of three of them is not 0
 
 
 @dataclass(frozen=True, repr=False)
 class Subtree(CountKernel):
-    """k(s, t) = sum_f decay^|f| n_f(s) n_f(t) over complete subtrees f.
+    """The kernel of complete subtrees that two trees have in common.
 
-    A complete subtree is a node that is no leaf with everything below it; |f| is how many of its
-    nodes have children. decay: at most 1.
-    Vishwanathan, Smola, "Fast kernels for string and tree matching" (2003).
+    k(s, t) = sum_f decay**|f| n_f(s) n_f(t) over complete subtrees f, where n_f(s) is how often f
+    occurs in s. A complete subtree is an inner node with everything below it; |f| is the number of
+    its inner nodes [1]_. Leaves alone do not count.
+
+    Parameters
+    ----------
+    decay : float, default=0.4
+        Weight per inner node, above 0 and at most 1.
+
+    References
+    ----------
+    .. [1] S. V. N. Vishwanathan, A. J. Smola, "Fast kernels for string and tree matching", NIPS,
+       2003.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Subtree, Tree
+    >>> trees = [Tree.parse(text) for text in ("(S (A a) (B b))", "(S (A a) (B c))")]
+    >>> Subtree(decay=1.0)(trees)
+    array([[3., 1.],
+           [1., 3.]])
     """
 
     domain = TREES
@@ -71,13 +89,31 @@ class _NodePairs(PairKernel, abstract=True):
 
 @dataclass(frozen=True, repr=False)
 class SubsetTree(_NodePairs):
-    """k(s, t) = sum_f decay^|f| n_f(s) n_f(t) over subset trees f.
+    """The kernel of subset trees: fragments in which a node has all its children or none.
 
-    A subset tree is a node that is no leaf with all its children, of which some have all of theirs,
-    and so on; |f| is how many of its nodes have children in it. decay: at most 1.
-    delta = decay prod (1 + delta(child, child)) for equal label and children, a child that is a
-    leaf being no other than a leaf; 0 otherwise.
-    Collins, Duffy, "Convolution kernels for natural language" (2001).
+    k(s, t) = sum_f decay**|f| n_f(s) n_f(t) over subset trees f, where n_f(s) is how often f occurs
+    in s. A subset tree is an inner node with all its children, some of which have all of theirs,
+    and so on; |f| is the number of its nodes that have children in it [1]_. The sum is computed as
+    the sum of delta(v, w) over all pairs of nodes: delta = decay prod_c (1 + delta(c-th child, c-th
+    child)) if both have the same label and children of the same labels, leaves where the other has
+    leaves; 0 otherwise.
+
+    Parameters
+    ----------
+    decay : float, default=0.4
+        Weight per node that has children in the fragment, above 0 and at most 1.
+
+    References
+    ----------
+    .. [1] M. Collins, N. Duffy, "Convolution kernels for natural language", NIPS, 2001.
+
+    Examples
+    --------
+    >>> from mercer.kernels import SubsetTree, Tree
+    >>> trees = [Tree.parse(text) for text in ("(S (A a) (B b))", "(S (A a) (B c))")]
+    >>> SubsetTree(decay=1.0)(trees)
+    array([[6., 3.],
+           [3., 6.]])
     """
 
     decay: float = 0.4
@@ -100,14 +136,35 @@ class SubsetTree(_NodePairs):
 
 @dataclass(frozen=True, repr=False)
 class PartialTree(_NodePairs):
-    """k(s, t) = sum of common fragments made of nodes and any of their children, in order.
+    """The kernel of partial trees: fragments in which a node has any of its children, in order.
 
-    delta = depth_decay (decay^2 + sum_{I,J} decay^(d(I) + d(J)) prod_k delta(I_k, J_k)) for equal
-    labels, over subsequences I, J of equal length of the children of both, d(I) being the number of
-    children skipped between the first and the last of I; 0 for different labels. decay punishes
-    gaps, depth_decay depth; both above 0, at most 1.
-    Moschitti, "Efficient convolution kernels for dependency and constituent syntactic trees"
-    (2006).
+    k(s, t) = sum of delta(v, w) over all pairs of nodes, where
+
+    delta = depth_decay (decay**2 + sum_{I, J} decay**(d(I) + d(J)) prod_k delta(I_k, J_k))
+
+    for equal labels, and 0 for different ones. I and J are subsequences of equal length of the
+    children of both, and d(I) is the number of children skipped between the first and the last of I
+    [1]_.
+
+    Parameters
+    ----------
+    decay : float, default=0.4
+        Weight per child that is skipped, above 0 and at most 1.
+    depth_decay : float, default=0.4
+        Weight per level of depth, above 0 and at most 1.
+
+    References
+    ----------
+    .. [1] A. Moschitti, "Efficient convolution kernels for dependency and constituent syntactic
+       trees", ECML, 2006.
+
+    Examples
+    --------
+    >>> from mercer.kernels import PartialTree, Tree
+    >>> trees = [Tree.parse(text) for text in ("(S (A a) (B b))", "(S (A a) (B c))")]
+    >>> PartialTree(decay=1.0, depth_decay=1.0)(trees)
+    array([[15., 10.],
+           [10., 15.]])
     """
 
     decay: float = 0.4

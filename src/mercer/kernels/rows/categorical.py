@@ -16,9 +16,28 @@ from ..parameters import Bandwidth, bandwidth
 
 @dataclass(frozen=True, repr=False)
 class Categorical(Kernel):
-    """k(x, y) = exp(-gamma times the number of columns in which x and y differ).
+    """The kernel of categories, whose value falls with the number of columns that differ.
 
-    Columns may hold numbers or, in a data frame, words; gamma may be one number a column.
+    k(x, y) = exp(-sum_c gamma_c [x_c != y_c]), with one gamma for all columns or one per column;
+    see [1]_. Columns may hold numbers or, in a data frame, words.
+
+    Parameters
+    ----------
+    gamma : float, tuple of float, "scale" or "auto", default=1.0
+        How much a column that differs counts. "scale" and "auto" are both 1 / d, for d columns.
+
+    References
+    ----------
+    .. [1] R. I. Kondor, J. Lafferty, "Diffusion kernels on graphs and other discrete input spaces",
+       ICML, 2002.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Categorical
+    >>> Categorical(gamma=0.5)([[0, 1], [0, 2], [3, 2]]).round(3)
+    array([[1.   , 0.607, 0.368],
+           [0.607, 1.   , 0.607],
+           [0.368, 0.607, 1.   ]])
     """
 
     domain = CATEGORIES

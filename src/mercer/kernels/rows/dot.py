@@ -13,7 +13,7 @@ import scipy.sparse
 from ... import checks
 from ...checks import Array
 from ...inputs import ROWS, Input
-from ..algebra import HIGHEST, tensor
+from ..around import HIGHEST, tensor
 from ..base import Basis, Kernel
 from ..pairs import DOT, Pairs, as_matrix
 from ..parameters import one_bandwidth
@@ -21,7 +21,22 @@ from ..parameters import one_bandwidth
 
 @dataclass(frozen=True, repr=False)
 class Linear(Kernel):
-    """k(x, y) = x.y, whose feature map is the identity."""
+    """The linear kernel: the dot product of two rows.
+
+    k(x, y) = x.y. Its feature map is the identity, so a kernel method with it is the linear method
+    [1]_.
+
+    References
+    ----------
+    .. [1] B. Schölkopf, A. J. Smola, "Learning with Kernels", 2002.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> Linear()([[1.0, 2.0], [3.0, 4.0]])
+    array([[ 5., 11.],
+           [11., 25.]])
+    """
 
     domain = ROWS
 
@@ -38,10 +53,36 @@ class Linear(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class Polynomial(Kernel):
-    """k(x, y) = (gamma x.y + coef0)**degree with gamma > 0 and coef0 >= 0.
+    """The polynomial kernel, whose features are all products of up to `degree` columns.
 
-    Its map has a block for every j <= degree: the j-fold tensor power of x times
-    sqrt(C(degree, j) coef0**(degree-j) gamma**j); for degree 2 these are 1, sqrt(2) x, x (x) x.
+    k(x, y) = (gamma x.y + coef0)**degree. Its feature map has a block for each j from 0 to degree:
+    the j-fold tensor power of x times sqrt(binomial(degree, j) coef0**(degree - j) gamma**j). For
+    degree 2, gamma = 1 and coef0 = 1 these are 1, sqrt(2) x and x (x) x, see [1]_.
+
+    Parameters
+    ----------
+    degree : int, default=3
+        Highest power, from 1 to 1000.
+    gamma : float, "scale" or "auto", default=1.0
+        Factor of the dot product, above 0. "scale" is 1 / (d var(X)) and "auto" is 1 / d, for d
+        columns; both are settled on the training data.
+    coef0 : float, default=1.0
+        Constant added to it, at least 0; with 0 there are only products of exactly `degree`
+        columns.
+
+    References
+    ----------
+    .. [1] B. Schölkopf, A. J. Smola, "Learning with Kernels", 2002.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Polynomial
+    >>> k = Polynomial(degree=2)
+    >>> k([[1.0, 2.0], [3.0, 4.0]])
+    array([[ 36., 144.],
+           [144., 676.]])
+    >>> k.features([[1.0, 2.0]]).round(3)
+    array([[1.   , 1.414, 2.828, 1.   , 2.   , 2.   , 4.   ]])
     """
 
     domain = ROWS
@@ -83,7 +124,28 @@ class Polynomial(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class ExpDot(Kernel):
-    """k(x, y) = exp(gamma x.y), the sum of all powers of the dot product."""
+    """The exponential of the dot product: the sum of all its powers.
+
+    k(x, y) = exp(gamma x.y) = sum_j (gamma x.y)**j / j!. Normalised it is Gaussian(gamma / 2), see
+    [1]_.
+
+    Parameters
+    ----------
+    gamma : float, "scale" or "auto", default=1.0
+        Factor of the dot product, above 0. "scale" is 1 / (d var(X)) and "auto" is 1 / d, for d
+        columns; both are settled on the training data.
+
+    References
+    ----------
+    .. [1] I. Steinwart, A. Christmann, "Support Vector Machines", Springer, 2008.
+
+    Examples
+    --------
+    >>> from mercer.kernels import ExpDot
+    >>> ExpDot()([[0.0, 1.0], [1.0, 1.0]]).round(3)
+    array([[2.718, 2.718],
+           [2.718, 7.389]])
+    """
 
     domain = ROWS
 
@@ -98,7 +160,32 @@ class ExpDot(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class Sigmoid(Kernel):
-    """k(x, y) = tanh(gamma x.y + coef0), which is not Mercer on all data: see `check_kernel`."""
+    """The sigmoid function of the dot product, which is not positive definite in general.
+
+    k(x, y) = tanh(gamma x.y + coef0). It is offered because scikit-learn and LIBSVM have it; its
+    Gram matrix may have negative eigenvalues, which `mercer.check_kernel` finds. See [1]_.
+
+    Parameters
+    ----------
+    gamma : float, "scale" or "auto", default=1.0
+        Factor of the dot product, above 0. "scale" is 1 / (d var(X)) and "auto" is 1 / d, for d
+        columns; both are settled on the training data.
+    coef0 : float, default=0.0
+        Constant added to it.
+
+    References
+    ----------
+    .. [1] H.-T. Lin, C.-J. Lin, "A study on sigmoid kernels for SVM and the training of non-PSD
+       kernels by SMO-type methods", National Taiwan University, 2003.
+
+    Examples
+    --------
+    >>> from mercer import check_kernel
+    >>> from mercer.kernels import Sigmoid
+    >>> found = check_kernel(Sigmoid(gamma=1.0), [[0.5], [1.0], [2.0]])
+    >>> bool(found.is_psd), round(float(found.min_eigenvalue), 4)
+    (False, -0.2635)
+    """
 
     domain = ROWS
 

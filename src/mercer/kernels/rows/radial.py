@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass
 from math import gamma as gamma_function
 from typing import Any
@@ -19,18 +19,41 @@ from ..parameters import Bandwidth, bandwidth, data_bandwidth
 
 @dataclass(frozen=True, repr=False)
 class Gaussian(Kernel):
-    """k(x, y) = exp(-gamma ||x - y||**2); gamma may be one number a column.
+    """The Gaussian kernel, also called the radial basis function (RBF) kernel.
 
-    gamma="scale" is 1/(d var(X)), "auto" is 1/d; sigma is another way to give it:
-    gamma = 1 / (2 sigma**2).
+    k(x, y) = exp(-gamma ||x - y||**2), or exp(-sum_c gamma_c (x_c - y_c)**2) with one gamma per
+    column. Its feature space has infinite dimension, and it is universal: it can approximate any
+    continuous function on a compact set [1]_.
+
+    Parameters
+    ----------
+    gamma : float, tuple of float, "scale" or "auto", default="scale"
+        Inverse squared width, one for all columns or one per column. "scale" is 1 / (d var(X)) and
+        "auto" is 1 / d, for d columns; both are settled on the training data.
+    sigma : float or tuple of float, default=None
+        Another way to give gamma: gamma = 1 / (2 sigma**2).
+
+    References
+    ----------
+    .. [1] B. Schölkopf, A. J. Smola, "Learning with Kernels", 2002.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Gaussian
+    >>> Gaussian(gamma=0.5)([[0.0], [1.0], [2.0]]).round(3)
+    array([[1.   , 0.607, 0.135],
+           [0.607, 1.   , 0.607],
+           [0.135, 0.607, 1.   ]])
+    >>> Gaussian(sigma=1.0)
+    Gaussian(gamma=0.5)
     """
 
     domain = ROWS
 
     gamma: Bandwidth = "scale"
-    sigma: InitVar[Any] = None
+    sigma: InitVar[float | Sequence[float] | None] = None
 
-    def __post_init__(self, sigma: Any) -> None:
+    def __post_init__(self, sigma: float | Sequence[float] | None) -> None:
         gamma: Any = self.gamma
         if sigma is not None:
             if not isinstance(gamma, str) or gamma != "scale":
@@ -46,9 +69,27 @@ class Gaussian(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class Laplacian(Kernel):
-    """k(x, y) = exp(-gamma ||x - y||_1); gamma may be one number a column.
+    """The Laplacian kernel, whose value falls with the L1 distance of two points.
 
-    gamma="scale" is 1/(d std(X)), "auto" is 1/d.
+    k(x, y) = exp(-gamma ||x - y||_1), or exp(-sum_c gamma_c |x_c - y_c|) with one gamma per column.
+    Its functions are less smooth than those of `Gaussian`, see [1]_.
+
+    Parameters
+    ----------
+    gamma : float, tuple of float, "scale" or "auto", default="scale"
+        Inverse width, one for all columns or one per column. "scale" is 1 / (d std(X)) and "auto"
+        is 1 / d, for d columns; both are settled on the training data.
+
+    References
+    ----------
+    .. [1] A. Rahimi, B. Recht, "Random features for large-scale kernel machines", NIPS, 2007.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Laplacian
+    >>> Laplacian(gamma=0.5)([[0.0, 0.0], [1.0, 1.0]]).round(3)
+    array([[1.   , 0.368],
+           [0.368, 1.   ]])
     """
 
     domain = ROWS
@@ -77,9 +118,35 @@ class _LengthScale(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class Matern(_LengthScale):
-    """The Matern kernel of smoothness nu: 2**(1-nu)/Gamma(nu) s**nu K_nu(s), s = sqrt(2 nu) r.
+    """The Matérn kernel, whose smoothness is a parameter.
 
-    nu = 1/2 is exp(-r), 3/2 and 5/2 are polynomials times exp(-s). r = ||x - y|| / length_scale.
+    With r = ||x - y|| / length_scale and s = sqrt(2 nu) r,
+
+    k(x, y) = 2**(1 - nu) / Gamma(nu) s**nu K_nu(s),
+
+    where K_nu is the modified Bessel function of the second kind [1]_. nu = 1/2 gives exp(-r), nu =
+    3/2 gives (1 + s) exp(-s), nu = 5/2 gives (1 + s + s**2 / 3) exp(-s); for large nu it approaches
+    Gaussian(sigma=length_scale).
+
+    Parameters
+    ----------
+    nu : float, default=1.5
+        Smoothness, above 0 and at most 40.
+    length_scale : float, tuple of float, "scale" or "auto", default=1.0
+        Unit of distance, one for all columns or one per column. "scale" is sqrt(d var(X)) and
+        "auto" is sqrt(d), for d columns.
+
+    References
+    ----------
+    .. [1] C. E. Rasmussen, C. K. I. Williams, "Gaussian Processes for Machine Learning", 2006.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Matern
+    >>> Matern(nu=1.5, length_scale=2.0)([[0.0], [1.0], [2.0]]).round(3)
+    array([[1.   , 0.785, 0.483],
+           [0.785, 1.   , 0.785],
+           [0.483, 0.785, 1.   ]])
     """
 
     nu: float = 1.5
@@ -117,7 +184,31 @@ def _matern(s: Array, nu: float) -> Array:
 
 @dataclass(frozen=True, repr=False)
 class RationalQuadratic(_LengthScale):
-    """k(x, y) = (1 + r**2 / (2 alpha))**-alpha with r = ||x - y|| / length_scale."""
+    """The rational quadratic kernel, a mixture of Gaussian kernels of many widths.
+
+    k(x, y) = (1 + r**2 / (2 alpha))**-alpha with r = ||x - y|| / length_scale. It approaches
+    Gaussian(sigma=length_scale) as alpha grows, see [1]_.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Weight of large distances: the smaller, the slower the kernel falls. Above 0.
+    length_scale : float, tuple of float, "scale" or "auto", default=1.0
+        Unit of distance, one for all columns or one per column. "scale" is sqrt(d var(X)) and
+        "auto" is sqrt(d), for d columns.
+
+    References
+    ----------
+    .. [1] C. E. Rasmussen, C. K. I. Williams, "Gaussian Processes for Machine Learning", 2006.
+
+    Examples
+    --------
+    >>> from mercer.kernels import RationalQuadratic
+    >>> RationalQuadratic(alpha=1.0)([[0.0], [1.0], [2.0]]).round(3)
+    array([[1.   , 0.667, 0.333],
+           [0.667, 1.   , 0.667],
+           [0.333, 0.667, 1.   ]])
+    """
 
     alpha: float = 1.0
     length_scale: Bandwidth = 1.0
@@ -137,9 +228,30 @@ class RationalQuadratic(_LengthScale):
 
 @dataclass(frozen=True, repr=False)
 class Periodic(Kernel):
-    """k(x, y) = exp(-2 sum_c sin(pi (x_c - y_c) / period)**2 / length_scale**2).
+    """The periodic kernel: the Gaussian kernel of points laid on circles.
 
-    It is the Gaussian kernel of points laid on circles: (cos, sin) of 2 pi x_c / period.
+    k(x, y) = exp(-2 sum_c sin(pi (x_c - y_c) / period_c)**2 / length_scale**2). Column c becomes
+    the two columns cos and sin of 2 pi x_c / period_c, see [1]_.
+
+    Parameters
+    ----------
+    period : float or tuple of float, default=1.0
+        Distance after which values repeat, one for all columns or one per column.
+    length_scale : float, default=1.0
+        Width of the kernel within one period: the smaller, the faster it falls.
+
+    References
+    ----------
+    .. [1] D. J. C. MacKay, "Introduction to Gaussian processes", in "Neural Networks and Machine
+       Learning", Springer, 1998.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Periodic
+    >>> Periodic(period=24.0)([[1.0], [13.0], [25.0]]).round(3)
+    array([[1.   , 0.135, 1.   ],
+           [0.135, 1.   , 0.135],
+           [1.   , 0.135, 1.   ]])
     """
 
     domain = ROWS
@@ -157,7 +269,18 @@ class Periodic(Kernel):
         return np.exp(pairs.of(self.circle).sum(SQUARED, -0.5 / self.length_scale**2))
 
     def circle(self, points: Input) -> Matrix:
-        """Return the points on their circles, two columns for one."""
+        """Return the points on their circles, two columns for each column.
+
+        Parameters
+        ----------
+        points : Input
+            Rows of numbers.
+
+        Returns
+        -------
+        Matrix
+            The cosines of all columns, then their sines.
+        """
         rows = as_matrix(points).dense()
         period: Any = self.period
         if isinstance(period, tuple):
@@ -184,7 +307,7 @@ def _inverse_squares(length: Bandwidth) -> Weights:
 
 
 def _lengths(who: str, name: str, value: Any, words: bool = False) -> Bandwidth:
-    """Return one positive length or one a column; with `words`, also "scale" or "auto"."""
+    """Return one positive length or one per column; with `words`, also "scale" or "auto"."""
     if isinstance(value, str) and not words:
         raise checks.InputTypeError(sentence(who, f"{name} must be a number above 0", repr(value)))
     found = bandwidth(who, name, value)

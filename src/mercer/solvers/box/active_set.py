@@ -1,4 +1,4 @@
-"""Box problems to the last digits, and those that steps of two variables do not get on with."""
+"""Box problems to the last digits, and those on which steps of two variables make no progress."""
 
 from __future__ import annotations
 

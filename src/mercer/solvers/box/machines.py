@@ -73,7 +73,7 @@ def nu_classification(y: Array, bounds: Array, nu: float) -> BoxProblem:
 def hard_margin(y: Array, used: Array) -> BoxProblem:
     """Return min 1/2 b' K b with b >= 0 of sum 1 on one class and b <= 0 of sum -1 on the other.
 
-    Half the way between the nearest points of the convex hulls of the classes lies the boundary
+    Halfway between the nearest points of the convex hulls of the classes lies the boundary
     with the widest margin, if the hulls do not meet. used: the points that count.
     """
     above, below = np.where((y > 0) & used, 1.0, 0.0), np.where((y < 0) & used, 1.0, 0.0)

@@ -65,7 +65,7 @@ class BoxProblem:
     def violation(self, b: Array, g: Array, unsure: Array | float = 0.0) -> float:
         """Return by how much b misses the conditions of an optimum; g = K b + linear.
 
-        unsure: by how much each number of g may be off, which is then held against nobody.
+        unsure: by how much each number of g may be off, which does not count as a violation.
         """
         up, down = self.slopes(b)
         rising, falling = g + up + unsure, g + down - unsure

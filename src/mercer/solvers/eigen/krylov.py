@@ -18,7 +18,7 @@ from .centred import Centred, Spectrum, largest, measured, nothing_found
 
 EXTRA = 10  # vectors in a block beyond the components that are wanted
 TOGETHER = 16  # columns that a product of matrices takes at a time
-RANDOM = 2  # of these, that the first guess has no part in
+RANDOM = 2  # random vectors of a block, beside those of the first guess
 GUESS = 4  # columns of K for each component, of which the first guess is made
 BLOCKS = 10  # blocks that the basis holds where memory allows
 LEAST_BLOCKS = 3
@@ -113,7 +113,7 @@ class Krylov:
         }
 
     def _finish(self, basis: _Basis, count: int, status: Status, passes: int) -> Spectrum:
-        """Measure what was found; where time is up, what the basis says of itself must do."""
+        """Measure what was found; where time is up, return it as the basis knows it."""
         try:
             U = basis.vectors(count)
             found = measured(basis.A, U, basis.lowest(), status, passes + 1, turn=True)

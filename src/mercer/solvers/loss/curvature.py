@@ -11,7 +11,7 @@ from ...losses import Loss, Softmax
 
 
 class Curvature(Protocol):
-    """W, one block a point between its outputs.
+    """W, one block per point between its outputs.
 
     weights: the diagonals of the blocks, (points, outputs). total: the sum of the blocks.
     leaves_mean: whether what all outputs of a point have in common has no curvature.
@@ -50,7 +50,7 @@ class Coupled:
         return np.asarray(self.weighted[rows] * (V - mean))
 
 
-FLAT = 1e-290  # curvature whose inverse is no number
+FLAT = 1e-290  # curvature whose inverse is not finite
 
 
 def curvature_of(loss: Loss, F: Array, Y: Array, weight: Array) -> Curvature:

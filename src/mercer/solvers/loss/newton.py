@@ -135,7 +135,7 @@ class _Descent:
         largest = float(self._curvature().weights.max(initial=0.0)) * self.elements.trace()
         if not largest > 0:  # nor is it for a kernel that is not Mercer
             return []
-        # The difference of logarithms: the quotient may be no number.
+        # The difference of logarithms: the quotient may not be finite.
         ratio = math.log(FIRST * largest) - math.log(self.problem.alpha)
         stages = math.floor(max(ratio, 0.0) / math.log(STAGE))
         return [self.problem.alpha * STAGE**stage for stage in range(stages, 0, -1)]

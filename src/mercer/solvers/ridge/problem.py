@@ -116,7 +116,7 @@ class Solution:
     keep: dict[str, Any] = field(default_factory=dict)
 
     def times(self, factors: Array) -> Solution:
-        """Return the solution for targets that are so many times larger, one factor an output."""
+        """Return the solution for targets that are so many times larger, one factor per output."""
         largest = float(factors.max(initial=1.0))
         errors = {name: self.keep[name] * factors for name in ERRORS if name in self.keep}
         return replace(
