@@ -141,8 +141,6 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
             The n training points, of a kind that the kernel takes.
         y : object, default=None
             Not used; present by scikit-learn's convention.
-        **parameters : dict
-            Further arguments of `fit`, of which there are none yet.
 
         Returns
         -------

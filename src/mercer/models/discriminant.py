@@ -271,7 +271,22 @@ class KernelFisherDiscriminant(
 
     @atomic
     def fit_transform(self, X: PointsLike, y: LabelsLike, sample_weight: Weights = None) -> Array:
-        """Find the directions; return the points along them."""
+        """Find the directions, and project the training points on them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : array-like of shape (n,)
+            The class of each point.
+        sample_weight : float or array-like of shape (n,), default=None
+            Weight of each point; a point of weight 0 is left out. None is 1 for all.
+
+        Returns
+        -------
+        ndarray of shape (n, n_components)
+            The projections.
+        """
         return self.fit(X, y, sample_weight).transform(X)
 
     # --- parameters -------------------------------------------------------------------------

@@ -503,7 +503,7 @@ class KernelKMeans(
 
     @atomic
     def fit_predict(self, X: PointsLike, y: object = None, sample_weight: Weights = None) -> Array:
-        """Find the clusters, and return that of each training point.
+        """Find the clusters, and return the cluster of each training point.
 
         Parameters
         ----------

@@ -566,7 +566,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
 
     @atomic
     def fit_predict(self, X: PointsLike, y: object = None, sample_weight: Weights = None) -> Array:
-        """Find the region, and return whether each training point lies inside it.
+        """Find the region, and say which training points lie in it.
 
         Parameters
         ----------
@@ -575,12 +575,12 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         y : object, default=None
             Not used; present by scikit-learn's convention.
         sample_weight : float or array-like of shape (n,), default=None
-            How much each point counts. None is 1 for all.
+            Weight of each point; a point of weight 0 is left out. None is 1 for all.
 
         Returns
         -------
         ndarray of shape (n,)
-            1 inside the region and on its border, -1 outside.
+            1 for points inside and on the border, -1 for points outside.
         """
         return self.fit(X, y, sample_weight).predict(X)
 

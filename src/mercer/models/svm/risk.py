@@ -186,11 +186,11 @@ def _margins(who: str, model: SupportVectorClassifier, X: Any, y: Any) -> Array:
 def _margin_bound(
     who: str,
     model: SupportVectorClassifier,
-    X: PointsLike,
+    X: Any,
     margins: Array,
     offset: bool,
     chance: float,
-    norm: float | None,
+    norm: Any,
 ) -> float:
     """Return the bound by Rademacher averages of the functions of norm at most L."""
     n, own = len(margins), model.certificate_.norm
