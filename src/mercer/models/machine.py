@@ -268,8 +268,8 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
     >>> model = KernelMachineClassifier("logistic", alpha=0.1).fit(X, y)
     >>> model.predict([[0.1], [1.9]]).tolist()
     ['low', 'high']
-    >>> model.certificate_.status
-    'converged'
+    >>> print(model.certificate_.status)
+    converged
     """
 
     classes_: Array
