@@ -14,7 +14,8 @@ from sklearn.utils.metaestimators import available_if
 
 from .. import checks
 from ..checks import Array, InputError, sentence
-from ..fitting.loss import Found, MachineFit
+from ..fitting.budget import Settings, settings_of
+from ..fitting.loss import SOLVERS, Found, MachineFit
 from ..grams import limited_threads
 from ..inputs import Input
 from ..losses import (
@@ -108,6 +109,9 @@ class KernelMachine(FunctionEstimator):
     verbose: bool | int
     support_: Array
     n_iter_: int
+
+    def _settings(self) -> Settings:
+        return settings_of(self, SOLVERS, 200)
 
     def _solve(self, points: Input, loss: Any, targets: Array, weight: Array | None) -> None:
         """Find the function, and keep what predictions need."""

@@ -97,7 +97,6 @@ class RidgeEstimator(FunctionEstimator):
     n_jobs: int | None
     random_state: Seed
     verbose: bool | int
-    intercept_: Any
     certificate_: RidgeCertificate
     support_: Array
     n_iter_: int
