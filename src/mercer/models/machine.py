@@ -210,7 +210,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         functions of `n_centers` points, "dual" is for losses with a kink. "auto" chooses by loss,
         size and memory.
     n_centers : int, default=None
-        Number of centres of "nystrom"; None is 10 sqrt(n).
+        Number of centres of "nystrom"; None is 10 sqrt(n), from 100 to 10,000.
     class_weight : {"balanced"} or dict, default=None
         Weight per class, multiplied with the sample weights. "balanced" makes the total weights of
         the classes equal.
@@ -449,7 +449,7 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
         functions of `n_centers` points, "dual" is for losses with a kink. "auto" chooses by loss,
         size and memory.
     n_centers : int, default=None
-        Number of centres of "nystrom"; None is 10 sqrt(n).
+        Number of centres of "nystrom"; None is 10 sqrt(n), from 100 to 10,000.
     tol : float, default=1e-6
         Gap to reach, relative to the objective.
     max_iter : int, default=None
