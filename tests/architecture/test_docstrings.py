@@ -8,6 +8,7 @@ import pkgutil
 
 import numpydoc.docscrape
 import pytest
+from estimators import ESTIMATORS, X, target
 from numpydoc.validate import validate
 
 import mercer
@@ -141,6 +142,28 @@ def test_the_names_were_found():
 @pytest.mark.parametrize("path", NAMES)
 def test_docstring(path):
     assert problems(path) == []
+
+
+# --- attributes -----------------------------------------------------------------------------------
+
+OF_SCIKIT_LEARN = {"n_features_in_", "feature_names_in_"}  # every estimator there has them
+OF_SOME_FITS = {"coef_"}  # of a primal solution, or of the linear kernel
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_attributes_are_those_of_a_fit(kind):
+    model = kind()
+    if "probability" in model.get_params():
+        model.set_params(probability=True)
+    model.fit(X, target(kind))
+    found = {name for name in vars(model) if not name.startswith("_") and name.endswith("_")}
+    for name, value in inspect.getmembers_static(kind):
+        if isinstance(value, property) and not name.startswith("_"):
+            found.add(name)
+    page = numpydoc.docscrape.ClassDoc(kind, config={"show_class_members": False})
+    described = {one.name for one in page["Attributes"]}
+    assert described - OF_SOME_FITS == found - OF_SCIKIT_LEARN - OF_SOME_FITS
 
 
 # --- examples -------------------------------------------------------------------------------------
