@@ -7,7 +7,7 @@ from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM, prepare
 from mercer.fitting import rows as svm_rows
 from mercer.fitting.rows import SharedRows
 from mercer.kernels import FunctionKernel, Gaussian
-from mercer.monitor import Monitor
+from mercer.run import Run
 from mercer.solvers import DenseRows, RowStore
 from mercer.solvers.box import solver as box
 
@@ -31,7 +31,7 @@ def small(monkeypatch):
 
 def shared(parts, limit, tol=1e-8, kernel=None):
     prepared = prepare(kernel or Gaussian(0.5), X)
-    return SharedRows("test", prepared, parts, limit, tol, Monitor())
+    return SharedRows(prepared, parts, Run(who="test", memory_limit=limit), tol)
 
 
 # --- stores -----------------------------------------------------------------------------------

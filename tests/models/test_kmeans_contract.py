@@ -112,11 +112,11 @@ def test_a_low_rank_matrix_takes_the_place_of_k(points, monkeypatch):
     assert squares.min(axis=1).sum() == pytest.approx(model.inertia_, rel=1e-8)
     again = model.fit_transform(points)
     assert np.allclose(again**2, squares, atol=1e-9)
-    monkeypatch.setattr(mercer.models.kmeans, "EXACT", 10)
+    monkeypatch.setattr(mercer.fitting.clusters, "EXACT", 10)
     quick = KernelKMeans(4, Gaussian(0.02), memory_limit=120_000).fit(points)
     assert quick.inertia_ == model.inertia_
     assert 0 < quick.certificate_.least < true
-    monkeypatch.setattr(mercer.models.kmeans, "RANK", 1)
+    monkeypatch.setattr(mercer.fitting.clusters, "RANK", 1)
     assert KernelKMeans(4, Gaussian(0.02), memory_limit=120_000).fit(X).certificate_.rank == 1
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from ..checks import Array, MemoryLimitError, bytes_text
 from ..grams import Gram, limit_in_bytes
 from ..models.atomic import atomic
 from ..models.base import Certificate, KernelEstimator
+from ..models.parameters import run_of
 from ..models.records import recorded
 from ..status import Status
 from ..typing import KernelLike, MemoryLimit, PointsLike
@@ -92,21 +92,21 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
         InputError
             If the points, weights or parameters are not what they must be.
         """
-        start = time.perf_counter()
         points = self._check_fit(X)
+        run = run_of(self)
         n = len(points)
         K = self._prepare(points).gram(memory_limit=self.memory_limit, store=False)
         self.column_means_ = np.zeros(n)
         if self.center:
             self.column_means_ = np.asarray(K @ np.full(n, 1.0 / n), dtype=np.float64)
         plan = f"{K.plan.kind}: {K.plan.reason}" if self.center else "kept: no entry was needed"
-        entries, seconds = n * n if self.center else 0, time.perf_counter() - start
+        entries = n * n if self.center else 0
         self.certificate_ = Certificate(
             status=Status.EXACT,
             plan=plan,
             kernel_entries=entries,
             bytes=K.plan.bytes,
-            seconds=seconds,
+            seconds=run.seconds,
         )
         self._keep(np.arange(n))
         return self

@@ -13,7 +13,7 @@ from ..grams import Gram, Prepared, limit_in_bytes, partial_cholesky
 from ..grams.pivots import AT_ONCE
 from ..grams.plan import HALF_MARGIN
 from ..inputs import Matrix
-from ..monitor import Monitor
+from ..run import Run
 from ..solvers import NotPositiveDefinite
 from ..solvers.ridge.nystrom import DIRECT, independent
 from .centres import moved_to_means
@@ -26,45 +26,37 @@ CANDIDATES = 20  # points for each centre among which the centres are chosen
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How to solve, as the estimators' parameters say."""
+    """How to solve, as the estimators' parameters say, and for whom."""
 
-    who: str
+    run: Run
     solver: str
     tol: float
     max_iter: int
     n_centers: int | None
-    memory_limit: Any
-    time_limit: float | None
-    seed: int
     costs: Costs = field(default_factory=Costs)
 
 
-def settings_of(model: Any, solvers: tuple[str, ...], iterations: int) -> Settings:
+def settings_of(model: Any, run: Run, solvers: tuple[str, ...], iterations: int) -> Settings:
     """Return the parameters of an estimator, checked; iterations: where max_iter is None."""
-    who = type(model).__name__
-    most, centers, limit = model.max_iter, model.n_centers, model.time_limit
+    who, most, centers = run.who, model.max_iter, model.n_centers
     return Settings(
-        who=who,
+        run=run,
         solver=checks.one_of(who, "solver", model.solver, solvers),
         tol=checks.number(who, "tol", model.tol, above=0),
         max_iter=iterations if most is None else checks.whole(who, "max_iter", most, least=1),
         n_centers=None if centers is None else checks.whole(who, "n_centers", centers, least=1),
-        memory_limit=model.memory_limit,
-        time_limit=None if limit is None else checks.number(who, "time_limit", limit, above=0),
-        seed=model._seed(),
     )
 
 
 class Spaces:
     """Gram matrices of all points and of a few centres, each within the memory limit."""
 
-    def __init__(
-        self, prepared: Prepared, outputs: int, settings: Settings, monitor: Monitor
-    ) -> None:
+    def __init__(self, prepared: Prepared, outputs: int, settings: Settings) -> None:
         self.prepared, self.outputs = prepared, outputs
-        self.settings, self.monitor = settings, monitor
+        self.settings, self.monitor = settings, settings.run.monitor
+        self.who = settings.run.who
         self.n = len(prepared)
-        self.limit = limit_in_bytes(settings.who, settings.memory_limit)
+        self.limit = limit_in_bytes(settings.run.who, settings.run.memory_limit)
         self.itemsize = prepared.view.dtype.itemsize
 
     def _half_bytes(self) -> int:
@@ -118,7 +110,7 @@ class Spaces:
         if beside >= self.limit:
             need, limit = bytes_text(beside), bytes_text(self.limit)
             raise MemoryLimitError(
-                f"{self.settings.who}: {what} on {self.n} points must fit memory_limit; it needs "
+                f"{self.who}: {what} on {self.n} points must fit memory_limit; it needs "
                 f"more than {need}, the limit is {limit}. Raise the limit."
             )
         return self.limit - beside
@@ -130,7 +122,7 @@ class Spaces:
         step of k-means, which makes better centres of them. Returns the points, the centres, and
         how many points each stands for.
         """
-        random = np.random.default_rng(self.settings.seed)
+        random = np.random.default_rng(self.settings.run.seed)
         room = self.limit // (8 * (count + 3 * AT_ONCE))  # the factor, and rows on their way
         candidates = min(self.n, CANDIDATES * count, max(room, count))
         chosen = np.sort(random.choice(self.n, candidates, replace=False))

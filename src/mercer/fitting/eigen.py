@@ -11,7 +11,7 @@ import numpy as np
 from ..checks import Array, MemoryLimitError, bytes_text
 from ..grams import Gram, Prepared, limit_in_bytes
 from ..inputs import Matrix
-from ..monitor import Monitor
+from ..run import Run
 from ..solvers import DenseEigen, Krylov, Spectrum
 
 SMALL = 500  # points up to which the whole matrix is decomposed
@@ -25,24 +25,21 @@ SINGLE_FROM = 1e-6  # residuals that a kernel in single precision is good for
 class Settings:
     """What to find and how, as the estimator's parameters say; count: None is all components."""
 
-    who: str
+    run: Run
     count: int | None
     solver: str
     tol: float
     max_iter: int
-    memory_limit: Any
-    seed: int
-    monitor: Monitor
 
 
 class PcaFit:
     """Chooses the way, makes the Gram matrix and runs the solver."""
 
     def __init__(self, prepared: Prepared, settings: Settings) -> None:
-        self.prepared, self.settings = prepared, settings
+        self.prepared, self.settings, self.who = prepared, settings, settings.run.who
         self.n = len(prepared)
         self.count = self.n if settings.count is None else settings.count
-        self.limit = limit_in_bytes(settings.who, settings.memory_limit)
+        self.limit = limit_in_bytes(settings.run.who, settings.run.memory_limit)
         self.way, self.reason = self._choose()
         if self.way == "dense":
             self.beside = DenseEigen.bytes(self.n, self.count)
@@ -53,13 +50,11 @@ class PcaFit:
 
     def solve(self, roots: Array) -> Spectrum:
         """Return the components; roots: of the weights."""
-        settings = self.settings
+        settings, run = self.settings, self.settings.run
         if self.way == "dense":
-            return DenseEigen().solve(self.K, roots, self.count, settings.monitor)
-        solver = Krylov(
-            tol=settings.tol, max_iter=settings.max_iter, seed=settings.seed, room=self.room
-        )
-        return solver.solve(self.K, roots, self.count, settings.monitor)
+            return DenseEigen().solve(self.K, roots, self.count, run.monitor)
+        solver = Krylov(tol=settings.tol, max_iter=settings.max_iter, seed=run.seed, room=self.room)
+        return solver.solve(self.K, roots, self.count, run.monitor)
 
     @property
     def plan(self) -> str:
@@ -84,7 +79,7 @@ class PcaFit:
         if asked == "auto" and 2 * block < n:
             return "krylov", f"the whole matrix would need {bytes_text(need)}"
         raise MemoryLimitError(
-            f"{self.settings.who}: decomposing the whole kernel matrix must fit memory_limit; "
+            f"{self.who}: decomposing the whole kernel matrix must fit memory_limit; "
             f"{n} points need {bytes_text(need)}, the limit is {bytes_text(self.limit)}. Give a "
             "smaller n_components and eigen_solver='krylov', or raise memory_limit."
         )
@@ -93,13 +88,13 @@ class PcaFit:
         """Return K, kept where it fits beside what the solver needs."""
         if self.beside >= self.limit:
             raise MemoryLimitError(
-                f"{self.settings.who}: finding {self.count} components of {self.n} points must fit "
+                f"{self.who}: finding {self.count} components of {self.n} points must fit "
                 f"memory_limit; it needs more than {bytes_text(self.beside)}, the limit is "
                 f"{bytes_text(self.limit)}. Ask for fewer components, or raise memory_limit."
             )
         options: dict[str, Any] = {
             "memory_limit": self.limit - self.beside,
-            "monitor": self.settings.monitor,
+            "monitor": self.settings.run.monitor,
             "dtype": self._dtype(),
         }
         K = self.prepared.gram(**options)

@@ -14,7 +14,7 @@ from ..grams import Gram, Prepared
 from ..inputs import RowBlocks
 from ..linalg.blas import half_square, mirror
 from ..losses import KINKED, EpsilonInsensitive, Hinge
-from ..monitor import Monitor, Stopped
+from ..monitor import Stopped
 from ..solvers import Machine, Newton, NotPositiveDefinite
 from ..solvers.box.machines import (
     classification,
@@ -59,10 +59,8 @@ class Found:
 class MachineFit(Spaces):
     """Chooses the way, makes the Gram matrices and runs the solver."""
 
-    def __init__(
-        self, prepared: Prepared, problem: LossProblem, settings: Settings, monitor: Monitor
-    ) -> None:
-        super().__init__(prepared, problem.targets.shape[1], settings, monitor)
+    def __init__(self, prepared: Prepared, problem: LossProblem, settings: Settings) -> None:
+        super().__init__(prepared, problem.targets.shape[1], settings)
         self.problem = problem
 
     def run(self) -> Found:
@@ -70,11 +68,11 @@ class MachineFit(Spaces):
         asked, kinked = self.settings.solver, isinstance(self.problem.loss, KINKED)
         if kinked and asked not in ("auto", "dual"):
             must = f"a loss with a kink, {self.problem.loss}, is solved by solver='dual'"
-            raise KernelError(sentence(self.settings.who, must, repr(asked), "Use 'auto'."))
+            raise KernelError(sentence(self.who, must, repr(asked), "Use 'auto'."))
         if asked == "dual" and not kinked:
             must = "solver='dual' is for losses with a kink"
             raise KernelError(
-                sentence(self.settings.who, must, str(self.problem.loss), "Use solver='auto'.")
+                sentence(self.who, must, str(self.problem.loss), "Use solver='auto'.")
             )
         try:
             if kinked:
@@ -85,7 +83,7 @@ class MachineFit(Spaces):
         except NotPositiveDefinite:
             must = "solver='nystrom' needs a kernel matrix with a positive eigenvalue"
             got, advice = repr(self.prepared.kernel), "mercer.check_kernel tells more."
-            raise KernelError(sentence(self.settings.who, must, got, advice)) from None
+            raise KernelError(sentence(self.who, must, got, advice)) from None
         except Stopped as stop:  # before anything was found: f = 0, for which one point will do
             nothing, nan = np.zeros((1, self.outputs)), float("nan")
             solution = LossSolution(
@@ -127,7 +125,7 @@ class MachineFit(Spaces):
         K, why = self._gram(self.limit - reserve, bool(reason))
         if K is None:
             return self._by_nystrom(why)
-        random = np.random.default_rng(self.settings.seed)
+        random = np.random.default_rng(self.settings.run.seed)
         solved = self._newton(KernelElements(K, rank, random))
         passes = 1 if K.plan.kind != "on the fly" else solved.products
         plan = f"Newton's method, K {K.plan.kind}: {reason or why}"
@@ -146,7 +144,7 @@ class MachineFit(Spaces):
         if limit <= 0 and asked:
             need, given = bytes_text(self.limit - limit), bytes_text(self.limit)
             raise MemoryLimitError(
-                f"{self.settings.who}: Newton's method on {self.n} points must fit memory_limit; "
+                f"{self.who}: Newton's method on {self.n} points must fit memory_limit; "
                 f"it needs more than {need}, the limit is {given}. Raise it, or use "
                 "solver='nystrom'."
             )
@@ -170,7 +168,7 @@ class MachineFit(Spaces):
         if width is None:
             must = "solver='primal' needs a kernel with a finite feature map"
             raise KernelError(
-                sentence(self.settings.who, must, repr(self.prepared.kernel), "Use solver='auto'.")
+                sentence(self.who, must, repr(self.prepared.kernel), "Use solver='auto'.")
             )
         own, features = 3 * width * width * 8, self.n * width * 8
         bands: Bands = self._map_bands
@@ -220,15 +218,8 @@ class MachineFit(Spaces):
     def _by_dual(self) -> Found:
         settings, problem = self.settings, self.problem
         bounds = problem.weight / problem.alpha
-        rows = SharedRows(
-            settings.who,
-            self.prepared,
-            [np.arange(self.n)],
-            settings.memory_limit,
-            settings.tol,
-            self.monitor,
-            float(bounds.max()),
-        )
+        everyone, reach = [np.arange(self.n)], float(bounds.max())
+        rows = SharedRows(self.prepared, everyone, settings.run, settings.tol, reach)
         shop = MachineShop(rows=rows, tol=settings.tol, max_iter=2**62, monitor=self.monitor)
         machines = []
         for y in problem.targets.T:

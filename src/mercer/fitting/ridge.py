@@ -15,7 +15,7 @@ from ..inputs import RowBlocks
 from ..linalg.cg import TooSlow
 from ..linalg.cholesky import SINGLE_FROM, TILE
 from ..linalg.eigen import extreme_eigenvalues
-from ..monitor import Monitor, Stopped
+from ..monitor import Stopped
 from ..solvers import (
     Cholesky,
     ConjugateGradients,
@@ -54,10 +54,8 @@ class Fitted:
 class RidgeFit(Spaces):
     """Chooses the way, makes the Gram matrices and runs the solver."""
 
-    def __init__(
-        self, prepared: Prepared, problem: RidgeProblem, settings: Settings, monitor: Monitor
-    ) -> None:
-        super().__init__(prepared, problem.targets.shape[1], settings, monitor)
+    def __init__(self, prepared: Prepared, problem: RidgeProblem, settings: Settings) -> None:
+        super().__init__(prepared, problem.targets.shape[1], settings)
         self.problem = problem
 
     def run(self, leave_one_out: bool = False) -> Fitted:
@@ -93,12 +91,12 @@ class RidgeFit(Spaces):
         if asked == "primal" and width is None:
             must = "solver='primal' needs a kernel with a finite feature map"
             raise KernelError(
-                sentence(self.settings.who, must, repr(self.prepared.kernel), "Use solver='auto'.")
+                sentence(self.who, must, repr(self.prepared.kernel), "Use solver='auto'.")
             )
         if asked == "cholesky" and self._cholesky_bytes() > self.limit:
             need, limit = bytes_text(self._cholesky_bytes()), bytes_text(self.limit)
             raise MemoryLimitError(
-                f"{self.settings.who}: a Cholesky factor of {self.n} points must fit memory_limit; "
+                f"{self.who}: a Cholesky factor of {self.n} points must fit memory_limit; "
                 f"it needs {need}, the limit is {limit}. Raise it, or use solver='auto'."
             )
         if asked != "auto":
@@ -125,7 +123,7 @@ class RidgeFit(Spaces):
 
     def _is_late(self) -> bool:
         """Return whether a factor would take most of the time limit."""
-        most = self.settings.time_limit
+        most = self.monitor.time_limit
         return most is not None and self._factor_cost() > most / 3
 
     def _factor_cost(self) -> float:
@@ -207,7 +205,7 @@ class RidgeFit(Spaces):
             tol=self.settings.tol,
             max_iter=self.settings.max_iter,
             rank=rank,
-            random_state=self.settings.seed,
+            random_state=self.settings.run.seed,
             alternative=self._alternative(K, exact),
         )
         try:
@@ -248,7 +246,7 @@ class RidgeFit(Spaces):
             reason = f"conjugate gradients need more than {need}, the limit is {limit}"
             return self._by_nystrom(reason, leave_one_out)
         raise MemoryLimitError(
-            f"{self.settings.who}: conjugate gradients on {self.n} points must fit memory_limit; "
+            f"{self.who}: conjugate gradients on {self.n} points must fit memory_limit; "
             f"they need more than {need}, the limit is {limit}. Raise it, or use solver='nystrom'."
         )
 
@@ -276,7 +274,7 @@ class RidgeFit(Spaces):
 
     def _too_slow(self, K: Gram) -> bool:
         seconds = self._pass_seconds()
-        limit = self.settings.time_limit
+        limit = self.monitor.time_limit
         late = limit is not None and 25 * seconds > limit
         return late or seconds > self.settings.costs.pass_seconds
 
@@ -313,7 +311,7 @@ class RidgeFit(Spaces):
     def _calibrated(self, found: Solution) -> Solution:
         """Return the solution with the errors left out of a Nyström model of the same problem."""
         settings = replace(self.settings, n_centers=min(DIRECT, max(int(10 * self.n**0.5), 100)))
-        fit = RidgeFit(self.prepared, self.problem, settings, self.monitor)
+        fit = RidgeFit(self.prepared, self.problem, settings)
         try:
             smaller = fit._by_nystrom("", True).solution
         except Stopped as stop:
@@ -347,7 +345,7 @@ class RidgeFit(Spaces):
             least += self.n * float(np.finfo(np.float32).eps) * float(K.diag().max())
         return InputError(
             sentence(
-                self.settings.who,
+                self.who,
                 "K + alpha I must be positive definite",
                 f"alpha = {self.problem.alpha.min():g} and eigenvalues of K from {values[0]:.2g} "
                 f"to {values[-1]:.2g}",

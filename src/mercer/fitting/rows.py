@@ -10,7 +10,8 @@ import numpy as np
 from ..checks import Array, bytes_text
 from ..grams import Gram, Prepared, limit_in_bytes
 from ..inputs import Matrix
-from ..monitor import Monitor, Stopped
+from ..monitor import Stopped
+from ..run import Run
 from ..solvers import DenseRows, KernelRows, RowStore
 from ..solvers.box.rows import AT_ONCE
 from ..solvers.box.solver import BLOCK
@@ -31,12 +32,10 @@ class SharedRows:
 
     def __init__(
         self,
-        who: str,
         prepared: Prepared,
         parts: list[Array],
-        limit: Any,
+        run: Run,
         tol: float,
-        monitor: Monitor,
         reach: float = 1.0,
     ) -> None:
         self.parts = parts
@@ -44,12 +43,15 @@ class SharedRows:
         self._spans = [
             np.arange(stop - len(part), stop) for stop, part in zip(stops, parts, strict=True)
         ]
-        self.limit = limit_in_bytes(who, limit)
+        self.limit = limit_in_bytes(run.who, run.memory_limit)
         n = len(prepared)
         precise = n <= DENSE or tol < PRECISE or ROUNDING * reach >= tol
         self.dtype = np.dtype(np.float64 if precise else np.float32)
         self.gram = prepared.gram(
-            store=False, dtype=self.dtype, memory_limit=limit, monitor=monitor
+            store=False,
+            dtype=self.dtype,
+            memory_limit=run.memory_limit,
+            monitor=run.monitor,
         )
         size = n * n * self.dtype.itemsize
         self.dense: Array | None = None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
@@ -15,10 +15,9 @@ from ..grams import Gram, Prepared, prepare
 from ..inputs import GRAM, OBJECT_DOMAINS, ROWS, Frame, GramRows, Input, Matrix, RowBlocks, as_input
 from ..kernels import Kernel, to_kernel
 from ..status import Status
-from ..typing import ClassWeight, MemoryLimit
+from ..typing import MemoryLimit
 from .columns import check_columns, note_columns
-from .parameters import check_parameters, class_factors, is_usual, seed_of
-from .targets import as_classes, as_numbers
+from .parameters import check_parameters, is_usual
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +64,6 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
 
     kernel: Any
     memory_limit: MemoryLimit
-    class_weight: ClassWeight
     kernel_: Kernel
     certificate_: Certificate
     n_features_in_: int
@@ -190,60 +188,10 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
                 check_columns(self, X, points.values.shape[1])
         return points
 
-    def _check_targets(self, y: Any, n: int) -> tuple[Array, bool]:
-        """Return numbers to predict, one column an output, and whether y was 1-D."""
-        values, vector = as_numbers(type(self).__name__, y, n, isinstance(self, MultiOutputMixin))
-        self._check_size(values)
-        return values, vector
-
-    def _check_size(self, values: Array) -> None:
-        """Refuse numbers to predict that cannot be squared."""
-        size, (least, most) = float(np.abs(values).max(initial=0.0)), self._sizes
-        if size > most or 0 < size < least:
-            bounds = f"{least:g} to {most:g}" if least else f"0 to {most:g}"
-            raise InputError(
-                sentence(
-                    type(self).__name__,
-                    f"the largest y, without its sign, must be from {bounds}",
-                    f"{size:.3g}",
-                    "Divide y by it, and multiply the predictions.",
-                )
-            )
-
-    def _check_labels(self, y: Any, n: int) -> tuple[Array, Array]:
-        """Return the classes and the class number of every sample."""
-        return as_classes(type(self).__name__, y, n)
-
-    def _class_weighted(self, labels: Array, weight: Array | None) -> Array | None:
-        """Return the weights of points times those of their classes; None: all are 1."""
-        if self.class_weight is None:
-            return weight
-        factor = class_factors(type(self).__name__, self.class_weight, labels)
-        return factor if weight is None else weight * factor
-
-    def _seed(self) -> int:
-        """Return the seed that random_state stands for; None is a fixed one."""
-        return seed_of(type(self).__name__, getattr(self, "random_state", None))
-
     def _class_of(self, scores: Array) -> Array:
         """Return the class with the largest score; one score is positive for the second of two."""
         chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[chosen])
-
-    def _class_totals(self, codes: Array, weight: Array | None) -> Array:
-        """Return the weight of each class; refuse a class without any."""
-        totals = np.bincount(codes, weight, len(self.classes_))
-        if (totals == 0).any():
-            empty = self.classes_[int(np.argmin(totals))]
-            raise InputError(
-                sentence(
-                    type(self).__name__,
-                    "every class must have a sample with a positive weight",
-                    f"class {checks.show(empty)} with weights that are all zero",
-                    "Drop the class, or give one of its samples a weight.",
-                )
-            )
-        return totals
 
     # --- the Gram ---------------------------------------------------------------------------
 

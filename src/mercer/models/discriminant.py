@@ -27,6 +27,7 @@ from ..typing import (
 from .atomic import atomic
 from .records import recorded
 from .ridge.regressor import RidgeCertificate, RidgeEstimator
+from .targets import as_classes, class_totals
 
 SMALLEST = float(np.finfo(np.float64).tiny)
 FLAT = 1e-12  # share of the variance of a direction below which classes do not differ along it
@@ -248,7 +249,7 @@ class KernelFisherDiscriminant(
         """
         who = type(self).__name__
         points = self._check_fit(X)
-        self.classes_, codes = self._check_labels(y, len(points))
+        self.classes_, codes = as_classes(who, y, len(points))
         weight = checks.sample_weight(who, sample_weight, len(points))
         shares = self._class_shares(codes, weight)
         self.priors_ = self._checked_priors(shares)
@@ -293,7 +294,7 @@ class KernelFisherDiscriminant(
 
     def _class_shares(self, codes: Array, weight: Array | None) -> Array:
         """Return the weight of each class over that of all."""
-        totals = self._class_totals(codes, weight)
+        totals = class_totals(type(self).__name__, self.classes_, codes, weight)
         return np.asarray(totals / totals.sum())
 
     def _checked_priors(self, shares: Array) -> Array:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -12,22 +11,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
-from ..checks import Array, InputError, KernelError, MemoryLimitError, bytes_text, sentence
-from ..grams import Gram, Prepared, limit_in_bytes, limited_threads, partial_cholesky, prepare
-from ..grams.pivots import AT_ONCE
-from ..kernels import Precomputed
-from ..linalg.blas import product, solve_lower
-from ..monitor import Monitor, Stopped, to_stderr, warn
-from ..solvers.kmeans import Clusters, Factor, KernelMeans
+from ..checks import Array, InputError, sentence
+from ..fitting.clusters import ClusterSearch, Found
+from ..grams import limited_threads
+from ..run import Run
+from ..solvers.kmeans import KernelMeans
 from ..status import Status
 from ..typing import Callback, KernelLike, MemoryLimit, PointsLike, Seed, Weights
 from .atomic import atomic
 from .base import Certificate, KernelEstimator
+from .parameters import run_of
 from .records import recorded
-
-RANK = 1000  # columns of K that stand for all of it where it does not fit
-EXACT = 20_000  # points up to which a pass over K, computed anew, takes seconds
-ROWS = 500_000_000  # bytes of rows that are kept beside K in any case, if they fit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,191 +69,6 @@ class KMeansCertificate(Certificate):
     moves: int
     shift: float
     rank: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Found:
-    """Clusters with their centres, sum_i coefficients[i, c] phi(x_i) over the points of `support`.
-
-    least, rank: as in the certificate. distances: squared, of the points to the centres.
-    """
-
-    clusters: Clusters
-    support: Array
-    coefficients: Array
-    distances: Array
-    objective: float
-    least: float
-    plan: str
-    entries: int
-    bytes: int
-    rank: int = 0
-
-
-class ClusterSearch:
-    """Makes a Gram matrix that fits, exact or of low rank, and finds clusters with it."""
-
-    def __init__(
-        self, who: str, prepared: Prepared, weight: Array | None, memory_limit: Any, seed: int
-    ) -> None:
-        self.who, self.prepared = who, prepared
-        self.n = len(prepared)
-        self.weight = np.ones(self.n) if weight is None else weight
-        self.limit = limit_in_bytes(who, memory_limit)
-        self.random = np.random.default_rng(seed)
-
-    def run(self, settings: KernelMeans, monitor: Monitor) -> Found:
-        """Return the best clusters; a stop before there were any leaves centres drawn by chance."""
-        room = max(self.limit - self._beside(settings), 1)
-        try:
-            K, plan, size = self._whole(room, monitor)
-            if K is None:
-                return self._by_factor(settings, room, monitor)
-            found = self._exact(K, plan, size, settings, monitor)
-        except Stopped as stop:
-            found = self._by_chance(settings.n_clusters, stop.reason)
-        return found
-
-    def _beside(self, settings: KernelMeans) -> int:
-        """Return the bytes needed beside K: the sums, and what becomes of them."""
-        return 6 * settings.n_clusters * self.n * 8
-
-    def _whole(self, room: int, monitor: Monitor) -> tuple[Gram | None, str, int]:
-        """Return K, kept or cheap to multiply with, why so, its bytes; None: it does not fit."""
-        options: dict[str, Any] = {"memory_limit": room, "monitor": monitor}
-        tries: list[dict[str, Any]] = [{}, {"store": "half", "dtype": np.float32}]
-        for extra in tries:
-            try:
-                K = self.prepared.gram(**options, **extra)
-            except (MemoryLimitError, KernelError):
-                continue
-            if K.plan.kind == "half stored":  # kept from the first pass on
-                K = self.prepared.gram(**options, store="half", dtype=K.dtype)
-            if K.plan.kind == "row blocks" and 8 * self.n**2 <= room:
-                K = prepare(Precomputed(), K.dense()).gram(**options)
-                return K, "stored: the points arrive in blocks, K fits", 8 * self.n**2
-            if K.plan.kind not in ("on the fly", "row blocks"):
-                return K, f"{K.plan.kind}: {K.plan.reason}", K.plan.bytes
-        return None, "", 0
-
-    def _exact(
-        self, K: Gram, plan: str, size: int, settings: KernelMeans, monitor: Monitor
-    ) -> Found:
-        size += self._beside(settings)
-        if K.plan.kind not in ("low rank", "sparse features"):  # there, products cost little
-            each = self.n * K.dtype.itemsize
-            most = min(self.n, max(self.n // 4, ROWS // each))
-            settings = replace(settings, room=min(most, max(self.limit - size, 0) // each))
-            size += settings.room * each
-        found = settings.solve(K, self.weight, self.random, monitor)
-        support = np.flatnonzero(self.weight)
-        labels = found.labels[support]
-        coefficients = np.zeros((len(support), settings.n_clusters))
-        coefficients[np.arange(len(support)), labels] = self.weight[support] / found.totals[labels]
-        return Found(
-            clusters=found,
-            support=support,
-            coefficients=coefficients,
-            distances=found.distances,
-            objective=found.objective,
-            least=found.objective,
-            plan=plan,
-            entries=self.n**2,
-            bytes=size,
-        )
-
-    def _by_factor(self, settings: KernelMeans, room: int, monitor: Monitor) -> Found:
-        """Find clusters of the projections of phi(x) on a span of columns of K.
-
-        |phi(x) - c|**2 is then known for every c in the span: the part off it is the same for all.
-        """
-        rank = self._rank(room)
-        K = self.prepared.gram(memory_limit=room, monitor=monitor, store=False)
-        factor = partial_cholesky(K, rank, self.random, dtype=np.float64)
-        T = factor.values
-        found = settings.solve(Factor(T), self.weight, self.random, monitor)
-        means = np.zeros((self.n, settings.n_clusters))
-        means[np.arange(self.n), found.labels] = self.weight / found.totals[found.labels]
-        upper = T[:, factor.pivots]
-        coefficients = solve_lower(upper.T, product(T, means), transposed=True)
-        lost = float(self.weight @ factor.remaining)
-        count = len(factor.pivots)
-        plan = f"low rank, {count} columns: K does not fit {bytes_text(self.limit)}"
-        return Found(
-            clusters=found,
-            support=factor.pivots,
-            coefficients=coefficients,
-            distances=found.distances + factor.remaining[:, None],
-            objective=found.objective + lost,
-            least=self._least(found, means, room - T.nbytes, monitor),
-            plan=plan,
-            entries=count * self.n + (self.n**2 if self.n <= EXACT else 0),
-            bytes=T.nbytes + self._beside(settings),
-            rank=count,
-        )
-
-    def _least(self, found: Clusters, means: Array, room: int, monitor: Monitor) -> float:
-        """Return the objective of the means themselves; where that takes long, of projections."""
-        if self.n > EXACT:
-            return found.objective
-        try:
-            K = self.prepared.gram(memory_limit=max(room, 1), monitor=monitor, store=False)
-            squares = np.einsum("ij,ij->j", means, K @ means)
-        except (Stopped, MemoryLimitError):
-            return found.objective
-        return float(self.weight @ K.diag() - found.totals @ squares)
-
-    def _rank(self, room: int) -> int:
-        """Return how many columns fit, with those that are proposed at a time."""
-        columns = room // (8 * self.n)
-        rank = min(self.n, RANK, max(columns - 4 * AT_ONCE, columns // 8))
-        if rank < 1:
-            need = 16 * 8 * self.n
-            raise MemoryLimitError(
-                f"{self.who}: a few columns of K must fit memory_limit; they need "
-                f"{bytes_text(need)} beside the clusters, the limit is {bytes_text(self.limit)}. "
-                "Raise it."
-            )
-        return int(rank)
-
-    def _by_chance(self, k: int, reason: Status) -> Found:
-        """Return clusters about k points that are drawn, for which k columns of K will do."""
-        drawn = self.random.permutation(np.flatnonzero(self.weight))[:k]
-        cross = self.prepared.take(drawn).gram(self.prepared.points, store=False).dense()
-        diagonal = self.prepared.diag()
-        squares = diagonal[drawn]
-        distances = np.maximum(diagonal[:, None] - 2.0 * cross + squares, 0.0)
-        distances[drawn, np.arange(k)] = 0.0
-        labels = distances.argmin(axis=1)
-        labels[drawn] = np.arange(k)
-        objective = float(self.weight @ distances.min(axis=1))
-        totals = np.bincount(labels, self.weight, k)
-        clusters = Clusters(
-            labels=labels,
-            totals=totals,
-            squares=squares,
-            distances=distances,
-            objective=objective,
-            status=reason,
-            iterations=0,
-            moves=0,
-            rise=0.0,
-            shift=0.0,
-            starts=(objective,),
-        )
-        plan = f"{k} points drawn by chance: stopped at once"
-        entries = k * self.n
-        return Found(
-            clusters=clusters,
-            support=drawn,
-            coefficients=np.eye(k),
-            distances=distances,
-            objective=objective,
-            least=0.0,
-            plan=plan,
-            entries=entries,
-            bytes=8 * entries,
-        )
 
 
 class KernelKMeans(
@@ -399,24 +208,20 @@ class KernelKMeans(
 
     @recorded
     def _find(self, X: Any, sample_weight: Any) -> Found:
-        start = time.monotonic()
-        who = type(self).__name__
         points = self._check_fit(X)
+        run = run_of(self)
+        who = run.who
         weight = checks.sample_weight(who, sample_weight, len(points))
         settings = self._settings(len(points) if weight is None else int((weight > 0).sum()))
-        limit = self.time_limit
-        limit = None if limit is None else checks.number(who, "time_limit", limit, above=0)
-        monitor = Monitor(limit, to_stderr(who) if self.verbose else None, self.callback)
         prepared = self._prepare(points, weight)
-        with limited_threads(self.n_jobs, who):
-            search = ClusterSearch(who, prepared, weight, self.memory_limit, self._seed())
-            found = search.run(settings, monitor)
+        with limited_threads(run.n_jobs, who):
+            found = ClusterSearch(prepared, weight, run).find(settings)
         self.labels_ = found.clusters.labels.astype(np.int32)
         self.inertia_, self.n_iter_ = found.objective, max(found.clusters.iterations, 1)
         self.dual_coef_, self.squared_norms_ = found.coefficients, found.clusters.squares
         self.support_ = found.support
         self._keep(self.support_)
-        self._certify(found, time.monotonic() - start)
+        self._certify(found, run)
         return found
 
     def _settings(self, points: int) -> KernelMeans:
@@ -433,14 +238,14 @@ class KernelKMeans(
             tol=checks.number(who, "tol", self.tol, least=0),
         )
 
-    def _certify(self, found: Found, seconds: float) -> None:
+    def _certify(self, found: Found, run: Run) -> None:
         clusters = found.clusters
         self.certificate_ = KMeansCertificate(
             status=clusters.status,
             plan=found.plan,
             kernel_entries=found.entries,
             bytes=found.bytes,
-            seconds=seconds,
+            seconds=run.seconds,
             objective=found.objective,
             least=found.least,
             rise=clusters.rise / abs(found.objective) if found.objective else 0.0,
@@ -452,12 +257,12 @@ class KernelKMeans(
         )
         if clusters.status != Status.CONVERGED:
             text = sentence(
-                type(self).__name__,
+                run.who,
                 "points must stop moving between clusters",
                 f"{clusters.status} after {clusters.iterations} steps",
                 clusters.status.advice("clusters"),
             )
-            warn(text, ConvergenceWarning)
+            run.warn(text, ConvergenceWarning)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

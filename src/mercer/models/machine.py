@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -28,7 +27,6 @@ from ..losses import (
     check_loss,
     to_loss,
 )
-from ..monitor import Monitor, to_stderr, warn
 from ..solvers.loss.newton import LossProblem
 from ..status import Status
 from ..typing import (
@@ -44,7 +42,9 @@ from ..typing import (
 )
 from .atomic import atomic
 from .base import Certificate, FunctionEstimator
+from .parameters import run_of
 from .records import recorded
+from .targets import as_classes, class_totals, class_weighted, numbers_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,13 +115,11 @@ class KernelMachine(FunctionEstimator):
 
     def _solve(self, points: Input, loss: Any, targets: Array, weight: Array | None) -> None:
         """Find the function, and keep what predictions need."""
-        start, who = time.monotonic(), type(self).__name__
-        settings = self._settings()
+        run = run_of(self)
+        who, settings = run.who, settings_of(self, run, SOLVERS, 200)
         alpha = checks.number(who, "alpha", self.alpha, above=0)
         if not isinstance(loss, KINKED):
             check_loss(who, loss, targets)
-        progress = to_stderr(who) if self.verbose else None
-        monitor = Monitor(settings.time_limit, progress, self.callback)
         prepared = self._prepare(points, weight)
         rows = np.arange(len(points))
         if weight is not None and not weight.all():  # a point without weight has no say
@@ -135,12 +133,12 @@ class KernelMachine(FunctionEstimator):
             alpha=alpha,
             intercept=bool(self.fit_intercept),
         )
-        with limited_threads(self.n_jobs, who):
-            found = MachineFit(prepared, problem, settings, monitor).run()
+        with limited_threads(run.n_jobs, who):
+            found = MachineFit(prepared, problem, settings).run()
             largest = float(np.sqrt(max(float(prepared.diag().max()), 0.0)))
         self._prepared = prepared
         self._store(found, rows)
-        self._certify(found, settings.tol, largest, time.monotonic() - start)
+        self._certify(found, settings, largest)
 
     def _store(self, found: Found, rows: Array) -> None:
         solved = found.solution
@@ -159,14 +157,14 @@ class KernelMachine(FunctionEstimator):
             self.dual_coef_, self.support_ = solved.t[used], rows[used]
             self._keep(used)
 
-    def _certify(self, found: Found, tol: float, largest: float, seconds: float) -> None:
-        solved = found.solution
+    def _certify(self, found: Found, settings: Settings, largest: float) -> None:
+        solved, tol, run = found.solution, settings.tol, settings.run
         self.certificate_ = MachineCertificate(
             status=solved.status,
             plan=found.plan,
             kernel_entries=found.entries,
             bytes=found.bytes,
-            seconds=seconds,
+            seconds=run.seconds,
             solver=found.way,
             primal=solved.primal,
             gap=solved.gap,
@@ -178,8 +176,8 @@ class KernelMachine(FunctionEstimator):
         if solved.status != Status.CONVERGED:
             must = f"the gap must reach {tol:g} of the objective"
             got = f"{solved.gap:.2g} of {solved.primal:.2g} ({solved.status}, {solved.steps} steps)"
-            text = sentence(type(self).__name__, must, got, solved.status.advice("loss"))
-            warn(text, ConvergenceWarning)
+            text = sentence(run.who, must, got, solved.status.advice("loss"))
+            run.warn(text, ConvergenceWarning)
 
 
 def _is_logistic(model: Any) -> bool:
@@ -340,10 +338,10 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         who = type(self).__name__
         points = self._check_fit(X)
         weight = checks.sample_weight(who, sample_weight, len(points))
-        self.classes_, codes = self._check_labels(y, len(points))
+        self.classes_, codes = as_classes(who, y, len(points))
         loss = to_loss(who, self.loss, OF_CLASSES)
-        weight = self._class_weighted(self.classes_[codes], weight)
-        self._class_totals(codes, weight)
+        weight = class_weighted(self, self.classes_[codes], weight)
+        class_totals(who, self.classes_, codes, weight)
         members = codes[:, None] == np.arange(len(self.classes_))
         if len(self.classes_) == 2:
             members = members[:, 1:]
@@ -573,7 +571,7 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
         who = type(self).__name__
         points = self._check_fit(X)
         weight = checks.sample_weight(who, sample_weight, len(points))
-        targets, self._flat = self._check_targets(y, len(points))
+        targets, self._flat = numbers_of(self, y, len(points))
         loss = to_loss(who, self.loss, OF_NUMBERS)
         if hasattr(loss, "check"):
             loss.check(who, targets)

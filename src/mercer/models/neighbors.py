@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
@@ -14,12 +13,14 @@ from ..checks import Array, InputError, sentence, show
 from ..fitting.neighbours import Nearest, self_similarity
 from ..grams import limited_threads
 from ..inputs import Input
+from ..run import Run
 from ..status import Status
 from ..typing import KernelLike, LabelsLike, MemoryLimit, PointsLike, TargetsLike
 from .atomic import atomic
 from .base import Certificate, KernelEstimator
+from .parameters import run_of
 from .records import recorded
-from .targets import is_single
+from .targets import as_classes, is_single, numbers_of
 
 
 class _KernelNeighbors(KernelEstimator):
@@ -44,10 +45,8 @@ class _KernelNeighbors(KernelEstimator):
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
 
-    def _keep_points(self, points: Input, start: float) -> None:
+    def _keep_points(self, points: Input, run: Run) -> None:
         """Settle the kernel and keep the points with their k(x, x)."""
-        who = type(self).__name__
-        checks.memory_limit(who, self.memory_limit)
         self._check_weights()
         self._check_count(self.n_neighbors, len(points))
         self._prepare(points)
@@ -55,7 +54,7 @@ class _KernelNeighbors(KernelEstimator):
         self._diagonal = self_similarity(self.kernel_, self._prepared.points)
         self.n_samples_fit_ = len(points)
         plan = "kept: new points are compared with all training points"
-        seconds = time.perf_counter() - start
+        seconds = run.seconds
         self.certificate_ = Certificate(
             status=Status.EXACT,
             plan=plan,
@@ -237,10 +236,10 @@ class KernelNeighborsClassifier(ClassifierMixin, _KernelNeighbors):  # type: ign
         InputError
             If the points, classes or parameters are not what they must be.
         """
-        start = time.perf_counter()
         points = self._check_fit(X)
-        self.classes_, self._codes = self._check_labels(y, len(points))
-        self._keep_points(points, start)
+        run = run_of(self)
+        self.classes_, self._codes = as_classes(type(self).__name__, y, len(points))
+        self._keep_points(points, run)
         return self
 
     def predict_proba(self, X: PointsLike) -> Array:
@@ -351,11 +350,11 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KernelNeighbor
         InputError
             If the points, targets or parameters are not what they must be.
         """
-        start = time.perf_counter()
         points = self._check_fit(X)
-        targets, self._flat = self._check_targets(y, len(points))
+        run = run_of(self)
+        targets, self._flat = numbers_of(self, y, len(points))
         self._targets = targets.astype(np.float32) if is_single(y) else targets
-        self._keep_points(points, start)
+        self._keep_points(points, run)
         return self
 
     def predict(self, X: PointsLike) -> Array:

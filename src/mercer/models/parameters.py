@@ -13,6 +13,8 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from .. import checks
 from ..checks import Array, InputError, InputTypeError, sentence, show
+from ..monitor import Monitor, to_stderr
+from ..run import Run
 
 THREADS_MOST = 1024
 
@@ -129,6 +131,20 @@ def seed_of(who: str, state: Any, draw: bool = True) -> int:
         return int(state.randint(2**31 - 1)) if draw else 0
     must = "random_state must be None, a whole number or a generator of NumPy"
     raise InputTypeError(sentence(who, must, show(state)))
+
+
+def run_of(model: Any) -> Run:
+    """Return the run that an estimator's parameters ask for; its clock starts now."""
+    who, limit = type(model).__name__, getattr(model, "time_limit", None)
+    limit = None if limit is None else checks.number(who, "time_limit", limit, above=0)
+    progress = to_stderr(who) if getattr(model, "verbose", False) else None
+    return Run(
+        who=who,
+        seed=seed_of(who, getattr(model, "random_state", None)),
+        memory_limit=model.memory_limit,
+        n_jobs=getattr(model, "n_jobs", None),
+        monitor=Monitor(limit, progress, getattr(model, "callback", None)),
+    )
 
 
 def class_factors(who: str, class_weight: Any, labels: Array) -> Array:

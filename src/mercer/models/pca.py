@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -16,7 +15,7 @@ from ..checks import Array, sentence
 from ..fitting.eigen import PcaFit, Settings
 from ..grams import limited_threads
 from ..inputs import ROWS, as_input
-from ..monitor import Monitor, to_stderr, warn
+from ..monitor import warn
 from ..postfit.preimage import (
     PreImages,
     backward_kernel,
@@ -24,10 +23,12 @@ from ..postfit.preimage import (
     checked_components,
     rows_of,
 )
+from ..run import Run
 from ..solvers import Spectrum
 from ..typing import Callback, Gamma, KernelLike, MemoryLimit, PointsLike, Seed, Weights
 from .atomic import atomic
 from .base import Certificate, KernelEstimator
+from .parameters import run_of
 from .records import recorded
 from .ridge.regressor import KernelRidge
 
@@ -264,44 +265,40 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     @recorded
     def _fit(self, X: Any, sample_weight: Any) -> Array | None:
         """Fit, and return the components of the points; None where some have no weight."""
-        start, who = time.monotonic(), type(self).__name__
+        who = type(self).__name__
         points = self._check_fit(X)
+        run = run_of(self)
         weight = checks.sample_weight(who, sample_weight, len(points))
         prepared = self._prepare(points, weight)
         if weight is not None and not weight.all():  # a point without weight has no say
             prepared, weight = prepared.take(np.flatnonzero(weight)), weight[weight > 0]
         rows = rows_of(who, prepared.points) if self.fit_inverse_transform else None
         roots = np.ones(len(prepared)) if weight is None else np.sqrt(weight)
-        with limited_threads(self.n_jobs, who):
-            work = PcaFit(prepared, self._settings(len(prepared)))
+        with limited_threads(run.n_jobs, who):
+            work = PcaFit(prepared, self._settings(run, len(prepared)))
             found = work.solve(roots)
             _tell(who, found, self.n_components is not None and not self.remove_zero_eig)
             scores = self._store(found, roots)
-            self._certify(found, work, time.monotonic() - start)
+            self._certify(found, work)
             self._inverse = None
             if rows is not None and scores.shape[1]:
-                self._inverse = self._learn(scores, rows, weight)
+                self._inverse = self._learn(scores, rows, weight, run.seed)
         self._prepared = prepared
         self._keep(np.arange(len(prepared)))
         return self._in_precision(scores, points) if len(scores) == len(points) else None
 
-    def _settings(self, n: int) -> Settings:
-        who = type(self).__name__
-        count, most, limit = self.n_components, self.max_iter, self.time_limit
+    def _settings(self, run: Run, n: int) -> Settings:
+        who, count, most = run.who, self.n_components, self.max_iter
         advice = "There are no more components than points."
         if count is not None:
             count = checks.whole(who, "n_components", count, least=1, most=n, advice=advice)
-        limit = None if limit is None else checks.number(who, "time_limit", limit, above=0)
         checks.number(who, "alpha", self.alpha, least=0)
         return Settings(
-            who=who,
+            run=run,
             count=count,
             solver=checks.one_of(who, "eigen_solver", self.eigen_solver, SOLVERS),
             tol=checks.number(who, "tol", self.tol, above=0),
             max_iter=PASSES if most is None else checks.whole(who, "max_iter", most, least=1),
-            memory_limit=self.memory_limit,
-            seed=self._seed(),
-            monitor=Monitor(limit, to_stderr(who) if self.verbose else None, self.callback),
         )
 
     def _store(self, found: Spectrum, roots: Array) -> Array:
@@ -330,8 +327,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         roots = 1.0 if self._roots is None else self._roots[:, None]
         return np.asarray(self.eigenvectors_ * roots * _inverse_roots(self.eigenvalues_))
 
-    def _certify(self, found: Spectrum, work: PcaFit, seconds: float) -> None:
-        tol = work.settings.tol
+    def _certify(self, found: Spectrum, work: PcaFit) -> None:
+        run, tol = work.settings.run, work.settings.tol
         shown = len(self.eigenvalues_) if self.n_components is None else len(found.residuals)
         residuals = tuple(float(size) for size in found.residuals[:shown])
         residual = max(residuals, default=0.0)
@@ -340,7 +337,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             plan=work.plan,
             kernel_entries=work.n**2,
             bytes=work.bytes,
-            seconds=seconds,
+            seconds=run.seconds,
             solver=work.way,
             residual=residual,
             residuals=residuals,
@@ -351,8 +348,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         if not found.status.is_good:
             must = f"the residual of every component must reach tol = {tol:g}"
             got = f"{residual:.2g} ({found.status}, {found.iterations} passes)"
-            text = sentence(type(self).__name__, must, got, found.status.advice("components"))
-            warn(text, ConvergenceWarning)
+            text = sentence(run.who, must, got, found.status.advice("components"))
+            run.warn(text, ConvergenceWarning)
 
     # --- new points -----------------------------------------------------------------------------
 
@@ -425,7 +422,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             known = PreImages(self._prepared, rows, mean, self._coefficients(), scores)
             return self._in_precision(known.of(Z), given)
 
-    def _learn(self, scores: Array, rows: Array, weight: Array | None) -> KernelRidge:
+    def _learn(self, scores: Array, rows: Array, weight: Array | None, seed: int) -> KernelRidge:
         """Return a ridge regression, with an offset, from components to rows.
 
         Bakir, Weston, Schölkopf, "Learning to find pre-images" (2004).
@@ -437,7 +434,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             memory_limit=self.memory_limit,
             time_limit=self.time_limit,
             n_jobs=self.n_jobs,
-            random_state=self._seed(),
+            random_state=seed,
         )
         return ridge.fit(scores, rows, weight)
 

@@ -18,7 +18,8 @@ from ..fitting.rows import SharedRows
 from ..grams import limited_threads
 from ..inputs import GRAM, Input, RowBlocks
 from ..inputs.blocks import concatenate
-from ..monitor import Monitor, Stopped, to_stderr, warn
+from ..monitor import Stopped, warn
+from ..run import Run
 from ..solvers import Perceptron, PerceptronSolution, RowStore
 from ..solvers.perceptron.passes import Lesson, Votes
 from ..solvers.perceptron.solver import contradiction
@@ -26,9 +27,9 @@ from ..status import Status
 from ..typing import Callback, KernelLike, LabelsLike, MemoryLimit, PointsLike, Seed
 from .atomic import atomic, atomic_step
 from .base import Certificate, KernelEstimator
-from .parameters import check_parameters
+from .parameters import check_parameters, run_of
 from .records import recorded
-from .targets import as_labels
+from .targets import as_classes, as_labels
 
 CLOSE = 1e-3  # above it, and for many points, rows of K are kept in single precision
 
@@ -226,9 +227,9 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         """
         max_iter = checks.whole(type(self).__name__, "max_iter", self.max_iter, least=1)
         points = self._check_fit(X)
-        self.classes_, codes = self._check_labels(y, len(points))
+        self.classes_, codes = as_classes(type(self).__name__, y, len(points))
         self._forget(points)
-        lesson, found = self._learn(points, codes, max_iter, self._monitor())
+        lesson, found = self._learn(points, codes, max_iter, run_of(self))
         if found.status != Status.CONVERGED:
             self._warn(lesson, found)
         return self
@@ -262,7 +263,8 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
             If the kernel is "precomputed", or the points or classes are not what they must be.
         """
         check_parameters(self)
-        who, monitor = type(self).__name__, self._monitor()
+        run = run_of(self)
+        who = run.who
         if self._kernel().domain == GRAM:
             must = "partial_fit needs the points, since new ones meet former ones"
             raise InputError(sentence(who, must, 'kernel="precomputed"', "Use fit."))
@@ -274,7 +276,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
             self._forget(points)
         start = 0
         for block in points.blocks() if isinstance(points, RowBlocks) else (points,):
-            lesson, found = self._learn(block, codes[start : start + len(block)], None, monitor)
+            lesson, found = self._learn(block, codes[start : start + len(block)], None, run)
             start += len(block)
             if found.status not in (Status.CONVERGED, Status.ITERATION_LIMIT):
                 self._warn(lesson, found)
@@ -291,25 +293,20 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         self.mistakes_ = self.support_ = np.zeros(0, dtype=np.int64)
         self.n_samples_seen_, self._dropped = 0, 0.0
 
-    def _monitor(self) -> Monitor:
-        who, limit = type(self).__name__, self.time_limit
-        limit = None if limit is None else checks.number(who, "time_limit", limit, above=0)
-        return Monitor(limit, to_stderr(who) if self.verbose else None, self.callback)
-
     def _learn(
-        self, points: Input, codes: Array, max_iter: int | None, monitor: Monitor
+        self, points: Input, codes: Array, max_iter: int | None, run: Run
     ) -> tuple[Lesson, PerceptronSolution]:
         """Visit points that come after those known, and keep those that carry f.
 
         max_iter: passes; None: the one pass of a stream.
         """
-        begun, who = time.monotonic(), type(self).__name__
-        seed = (self._seed(), self.n_samples_seen_) if self.shuffle else None
+        begun, who = time.monotonic(), run.who
+        seed = (run.seed, self.n_samples_seen_) if self.shuffle else None
         if self.budget is not None:
             checks.whole(who, "budget", self.budget, least=1)
-        with limited_threads(self.n_jobs, who):
-            rows, lesson = self._lesson(points, codes, monitor)
-            found = Perceptron(max_iter or 1, seed, self.budget).solve(lesson, monitor)
+        with limited_threads(run.n_jobs, who):
+            rows, lesson = self._lesson(points, codes, run)
+            found = Perceptron(max_iter or 1, seed, self.budget).solve(lesson, run.monitor)
         self._store(found, len(codes))
         status = found.status
         if max_iter is None and status == Status.ITERATION_LIMIT:
@@ -335,18 +332,16 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         )
         return lesson, found
 
-    def _lesson(self, points: Input, codes: Array, monitor: Monitor) -> tuple[SharedRows, Lesson]:
+    def _lesson(self, points: Input, codes: Array, run: Run) -> tuple[SharedRows, Lesson]:
         """Return the kernel matrix of the points that carry votes and of new ones."""
         votes = Votes(self._votes, self._late, self._steps)
         if len(votes.beta):
             points = concatenate([self._prepared.points, points])
         prepared = self._prepare(points, kernel=self.kernel_)
         everyone = [np.arange(len(points))]
-        rows = SharedRows(
-            type(self).__name__, prepared, everyone, self.memory_limit, CLOSE, monitor
-        )
+        rows = SharedRows(prepared, everyone, run, CLOSE)
         exact = prepared.gram(
-            store=False, dtype=np.float64, memory_limit=self.memory_limit, monitor=monitor
+            store=False, dtype=np.float64, memory_limit=run.memory_limit, monitor=run.monitor
         )
         diagonal = self.kernel_.diag(points)
         lesson = Lesson(

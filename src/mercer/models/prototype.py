@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,15 +10,17 @@ from sklearn.base import ClassifierMixin
 
 from .. import checks
 from ..checks import Array
+from ..fitting.clusters import ClusterSearch
 from ..grams import Prepared, Sums
-from ..monitor import Monitor
+from ..run import Run
 from ..solvers import KernelMeans
 from ..status import Status, first_bad
 from ..typing import KernelLike, LabelsLike, MemoryLimit, PointsLike, Seed, Weights
 from .atomic import atomic
 from .base import Certificate, KernelEstimator
-from .kmeans import ClusterSearch
+from .parameters import run_of
 from .records import recorded
+from .targets import as_classes, class_totals
 
 STARTS = 4  # of k-means within a class
 
@@ -154,19 +155,19 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
         InputError
             If the points, targets, weights or parameters are not what they must be.
         """
-        start = time.perf_counter()
         who = type(self).__name__
         most = checks.whole(who, "n_prototypes", self.n_prototypes, least=1)
         shrinkage = checks.number(who, "shrinkage", self.shrinkage, least=0, most=1)
         points = self._check_fit(X)
-        self.classes_, codes = self._check_labels(y, len(points))
+        run = run_of(self)
+        self.classes_, codes = as_classes(who, y, len(points))
         weight = checks.sample_weight(who, sample_weight, len(points))
-        self._class_totals(codes, weight)
+        class_totals(who, self.classes_, codes, weight)
         shares = _shares(codes, weight)
         prepared = self._prepare(points, weight)
         groups, owners, status = codes, np.arange(len(self.classes_)), Status.EXACT
         if most > 1:
-            groups, owners, status = self._clusters(prepared, codes, weight, most)
+            groups, owners, status = self._clusters(prepared, codes, weight, most, run)
             shares = _shares(groups, weight)
         K = prepared.gram(memory_limit=self.memory_limit)
         if K.plan.kind == "half stored":  # one pass is all there is: nothing needs to be kept
@@ -186,13 +187,13 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
             plan=f"{K.plan.kind}: {K.plan.reason}",
             kernel_entries=K.shape[0] * K.shape[1],
             bytes=K.plan.bytes,
-            seconds=time.perf_counter() - start,
+            seconds=run.seconds,
             separation=_separation(between, owners),
         )
         return self
 
     def _clusters(
-        self, prepared: Prepared, codes: Array, weight: Array | None, most: int
+        self, prepared: Prepared, codes: Array, weight: Array | None, most: int, run: Run
     ) -> tuple[Array, Array, Status]:
         """Return the prototype of every sample, the class of every prototype, and the status.
 
@@ -204,10 +205,8 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
             members = np.flatnonzero(codes == number)
             own = None if weight is None else weight[members]
             count = min(most, len(members) if own is None else int((own > 0).sum()))
-            search = ClusterSearch(
-                type(self).__name__, prepared.take(members), own, self.memory_limit, self._seed()
-            )
-            found = search.run(KernelMeans(n_clusters=count, n_init=STARTS), Monitor()).clusters
+            search = ClusterSearch(prepared.take(members), own, run)
+            found = search.find(KernelMeans(n_clusters=count, n_init=STARTS)).clusters
             groups[members] = found.labels + len(owners)
             owners += [number] * count
             states.append(found.status)

@@ -6,12 +6,14 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn.base import MultiOutputMixin
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from .. import checks
 from ..checks import Array, InputError, InputTypeError, sentence
 from ..monitor import warn
+from .parameters import class_factors
 
 CLASSES = "hold classes, one for each point"
 
@@ -33,13 +35,15 @@ def _as_vector(column: Array) -> Array:
     return column.ravel()
 
 
-def as_numbers(who: str, y: Any, n: int, several: bool) -> tuple[Array, bool]:
-    """Return numbers to predict, one column an output, and whether y was 1-D.
+def numbers_of(model: Any, y: Any, n: int) -> tuple[Array, bool]:
+    """Return the numbers that a model is to predict, one column per output, and whether y was 1-D.
 
-    several: whether there may be several outputs, so that a table of one column is one of them.
+    Models of several outputs take a table of one column as one of them. `model._sizes` bounds the
+    largest number, whose square is to be one, too.
     """
+    who = type(model).__name__
     values = checks.floats(who, "y", given(who, y))
-    if values.ndim == 2 and values.shape[1] == 1 and not several:
+    if values.ndim == 2 and values.shape[1] == 1 and not isinstance(model, MultiOutputMixin):
         values = _as_vector(values)
     if values.ndim not in (1, 2) or values.shape[0] != n:
         must = f"y must have one row for each of the {n} points"
@@ -47,7 +51,18 @@ def as_numbers(who: str, y: Any, n: int, several: bool) -> tuple[Array, bool]:
     if values.ndim == 2 and values.shape[1] == 0:
         raise InputError(sentence(who, "y must have a column", f"shape {values.shape}"))
     checks.finite(who, values, what="y")
+    _check_size(who, values, *model._sizes)
     return values.reshape(n, -1).copy(), values.ndim == 1  # y may change afterwards
+
+
+def _check_size(who: str, values: Array, least: float, most: float) -> None:
+    """Refuse numbers to predict that are too large or too small to compute with."""
+    size = float(np.abs(values).max(initial=0.0))
+    if size > most or 0 < size < least:
+        bounds = f"{least:g} to {most:g}" if least else f"0 to {most:g}"
+        must = f"the largest y, without its sign, must be from {bounds}"
+        advice = "Divide y by it, and multiply the predictions."
+        raise InputError(sentence(who, must, f"{size:.3g}", advice))
 
 
 def is_single(y: Any) -> bool:
@@ -109,6 +124,25 @@ def as_classes(who: str, y: Any, n: int) -> tuple[Array, Array]:
         got = f"1 class, {checks.show(classes[0])}"
         raise InputError(sentence(who, "y must have at least two classes", got))
     return classes, codes
+
+
+def class_weighted(model: Any, labels: Array, weight: Array | None) -> Array | None:
+    """Return the weights of points times those of their classes; None: all are 1."""
+    if model.class_weight is None:
+        return weight
+    factor = class_factors(type(model).__name__, model.class_weight, labels)
+    return factor if weight is None else weight * factor
+
+
+def class_totals(who: str, classes: Array, codes: Array, weight: Array | None) -> Array:
+    """Return the weight of each class; refuse a class without any."""
+    totals = np.bincount(codes, weight, len(classes))
+    if (totals == 0).any():
+        must = "every class must have a sample with a positive weight"
+        got = f"class {checks.show(classes[int(np.argmin(totals))])} with weights that are all zero"
+        advice = "Drop the class, or give one of its samples a weight."
+        raise InputError(sentence(who, must, got, advice))
+    return totals
 
 
 def _several_types(who: str, labels: Array) -> InputTypeError:

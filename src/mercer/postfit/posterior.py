@@ -67,8 +67,8 @@ class Posterior:
         except (NotPositiveDefinite, LinAlgError):
             must = "return_std needs K + alpha I that is positive definite"
             got = f"rounding that hides alpha = {self.alphas.min():g}"
-            raise InputError(sentence(settings.who, must, got, "Raise alpha.")) from None
-        return np.asarray(np.sqrt(units[:, self.place]) * self._known(settings.who))
+            raise InputError(sentence(settings.run.who, must, got, "Raise alpha.")) from None
+        return np.asarray(np.sqrt(units[:, self.place]) * self._known(settings.run.who))
 
     def _units(self, points: Input, prepared: Prepared, settings: Settings) -> Array:
         """Return q + v(x) for each alpha."""
@@ -77,7 +77,7 @@ class Posterior:
         if self.moments is None:
             must = f"return_std needs at most {DIRECT} features or centres"
             advice = f"Fit with n_centers={DIRECT}."
-            raise InputError(sentence(settings.who, must, "more", advice))
+            raise InputError(sentence(settings.run.who, must, "more", advice))
         g, rest = self._in_features(points, prepared)
         return rest + self._noise * (1 + self._mean_weight * g)
 
@@ -139,7 +139,7 @@ class Posterior:
             intercept=self.intercept,
         )
         few = n <= settings.costs.exact_rows
-        rows = np.arange(n) if few else _some(n, settings.seed, AT_ONCE)
+        rows = np.arange(n) if few else _some(n, settings.run.seed, AT_ONCE)
         w = problem.roots[rows] ** 2
         c = (coefficients / problem.roots)[rows]
         ratios, possible = np.empty_like(c), np.empty(c.shape, dtype=bool)
@@ -248,12 +248,12 @@ class Posterior:
                 bands = weighted_bands(K, problem)
                 self._factors[alpha] = TileCholesky(bands, np.float64, monitor, alpha)
             return self._factors[alpha].solve(right)
-        K = prepared.gram(memory_limit=settings.memory_limit)
+        K = prepared.gram(memory_limit=settings.run.memory_limit)
         plain = RidgeProblem(
             targets=right / problem.roots, alpha=np.full(right.shape[1], alpha), weight=self.weight
         )
         solver = ConjugateGradients(
-            tol=settings.tol, max_iter=settings.max_iter, rank=1000, random_state=settings.seed
+            tol=settings.tol, max_iter=settings.max_iter, rank=1000, random_state=settings.run.seed
         )
         return solver.solve(K, plain, monitor).coefficients / problem.roots
 

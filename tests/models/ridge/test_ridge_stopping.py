@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer import KernelRidge, KernelRidgeClassifier, monitor
 from mercer.kernels import FunctionKernel, Gaussian, Linear
-from mercer.solvers import ADVICE
+from mercer.status import Status
 
 random = np.random.default_rng(21)
 X = random.normal(size=(60, 3))
@@ -131,7 +131,7 @@ def test_a_callback_hears_of_iterations_and_can_end_them():
         return len(told) == 3
 
     model = KernelRidge(0.01, kernel=Gaussian(0.4), solver="cg", callback=stop, tol=1e-12)
-    with pytest.warns(ConvergenceWarning, match=re.escape(ADVICE["cancelled"])):
+    with pytest.warns(ConvergenceWarning, match=re.escape(Status.CANCELLED.advice("ridge"))):
         model.fit(X, Y)
     assert [record["iteration"] for record in told] == [1, 2, 3]
     assert told[2]["residual"] < told[0]["residual"]

@@ -15,6 +15,7 @@ from ...checks import Array, InputError, sentence
 from ...inputs import Input
 from ...kernels import Kernel
 from ...postfit.calibration import fit_slope, probabilities, slopes_of
+from ...run import Run
 from ...typing import (
     Callback,
     ClassWeight,
@@ -28,7 +29,7 @@ from ...typing import (
 )
 from ..atomic import atomic
 from ..records import recorded
-from ..targets import as_indicators
+from ..targets import as_classes, as_indicators, class_weighted
 from .regressor import RidgeEstimator
 
 
@@ -82,11 +83,11 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
             self.classes_ = np.arange(codes.shape[1])
             targets = 2.0 * codes - 1.0
         else:
-            self.classes_, codes = self._check_labels(y, n)
+            self.classes_, codes = as_classes(who, y, n)
             targets = np.where(codes[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
             targets = targets[:, 1:] if len(self.classes_) == 2 else targets
         classes = codes if self._multilabel else self.classes_[codes]
-        weight = self._class_weighted(classes, weight)
+        weight = class_weighted(self, classes, weight)
         self._check_weights(codes, weight)
         return Labels(targets=targets, codes=codes, samples=samples, weight=weight)
 
@@ -144,7 +145,7 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
         points: Input,
         labels: Labels,
         chosen: tuple[Kernel, float] | None = None,
-        since: float | None = None,
+        run: Run | None = None,
     ) -> None:
         """Fit the targets, and calibrate on the scores of models that leave out one point each."""
         targets, weight = labels.targets, labels.weight
@@ -155,7 +156,7 @@ class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
             weight,
             leave_one_out=leave,
             chosen=chosen,
-            since=since,
+            run=run,
             copies=labels.copies,
         )
         if not self.probability:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -17,8 +16,8 @@ from ...fitting.ridge import SOLVERS, Fitted, RidgeFit
 from ...grams import Prepared, limited_threads
 from ...inputs import Input
 from ...kernels import Kernel
-from ...monitor import Monitor, to_stderr, warn
 from ...postfit.posterior import Posterior
+from ...run import Run
 from ...solvers import RidgeProblem
 from ...typing import (
     Callback,
@@ -33,8 +32,9 @@ from ...typing import (
 )
 from ..atomic import atomic
 from ..base import Certificate, FunctionEstimator
+from ..parameters import run_of
 from ..records import recorded
-from ..targets import is_single
+from ..targets import is_single, numbers_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +111,8 @@ class RidgeEstimator(FunctionEstimator):
             raise InputError(sentence(who, "alpha must be at least 0", f"{found.min():g}"))
         return found
 
-    def _settings(self) -> Settings:
-        return settings_of(self, SOLVERS, 1000)
+    def _settings(self, run: Run) -> Settings:
+        return settings_of(self, run, SOLVERS, 1000)
 
     def _solve(
         self,
@@ -121,23 +121,17 @@ class RidgeEstimator(FunctionEstimator):
         weight: Array | None,
         leave_one_out: bool = False,
         chosen: tuple[Kernel, float] | None = None,
-        since: float | None = None,
+        run: Run | None = None,
         copies: Array | None = None,
     ) -> Fitted:
         """Fit the targets, one column an output, and keep what predictions need.
 
-        chosen: kernel and alpha, where they are not the parameters. since: when the work began.
+        chosen: kernel and alpha, where they are not the parameters. run: where the work has begun.
         copies: how many samples each point stands for, where its weight does not say so.
         """
-        start = time.monotonic()
-        began = start if since is None else since
+        run = run_of(self) if run is None else run
         kernel, alpha = (self._kernel(), self.alpha) if chosen is None else chosen
-        settings, who = self._settings(), type(self).__name__
-        if settings.time_limit is not None:
-            left = max(settings.time_limit - (start - began), settings.time_limit / 10)
-            settings = replace(settings, time_limit=left)
-        progress = to_stderr(who) if self.verbose else None
-        monitor = Monitor(settings.time_limit, progress, self.callback)
+        settings = self._settings(run.rest())
         prepared = self._prepare(points, weight, kernel)
         rows = np.arange(len(points))
         if weight is not None and not weight.all():  # a point without weight has no say
@@ -153,13 +147,13 @@ class RidgeEstimator(FunctionEstimator):
             copies=copies,
         )
         problem, factors = problem.scaled()
-        with limited_threads(self.n_jobs, who):
-            fitted = RidgeFit(prepared, problem, settings, monitor).run(leave_one_out)
+        with limited_threads(run.n_jobs, run.who):
+            fitted = RidgeFit(prepared, problem, settings).run(leave_one_out)
             if (factors != 1).any():
                 fitted = self._unscaled(fitted, factors)
             self._store(fitted, problem, prepared, rows)
             self._judge(fitted, problem, prepared, settings)
-            self._certify(fitted, prepared, settings.tol, time.monotonic() - began)
+            self._certify(fitted, prepared, settings.tol, run)
         return fitted
 
     def _unscaled(self, fitted: Fitted, factors: Array) -> Fitted:
@@ -202,7 +196,7 @@ class RidgeEstimator(FunctionEstimator):
     ) -> None:
         """Keep what tells how sure predictions are; prepared: all training points."""
 
-    def _certify(self, fitted: Fitted, prepared: Prepared, tol: float, seconds: float) -> None:
+    def _certify(self, fitted: Fitted, prepared: Prepared, tol: float, run: Run) -> None:
         found = fitted.solution
         largest = float(np.sqrt(max(float(prepared.diag().max()), 0.0)))
         self.certificate_ = RidgeCertificate(
@@ -210,7 +204,7 @@ class RidgeEstimator(FunctionEstimator):
             plan=fitted.plan,
             kernel_entries=fitted.entries,
             bytes=fitted.bytes,
-            seconds=seconds,
+            seconds=run.seconds,
             solver=fitted.way,
             residual=found.residual,
             tol=tol,
@@ -222,8 +216,8 @@ class RidgeEstimator(FunctionEstimator):
         if not found.status.is_good:
             must = f"the relative residual must reach tol = {tol:g}"
             got = f"{found.residual:.2g} ({found.status}, {found.iterations} iterations)"
-            text = sentence(type(self).__name__, must, got, found.status.advice("ridge"))
-            warn(text, ConvergenceWarning)
+            text = sentence(run.who, must, got, found.status.advice("ridge"))
+            run.warn(text, ConvergenceWarning)
 
 
 class NumberRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ignore[misc]
@@ -247,7 +241,9 @@ class NumberRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ig
         if "errors" in fitted.solution.keep:
             errors = fitted.solution.keep["errors"]
             centres = fitted.centres
-            self._posterior.learn(prepared.points, self._prepared, errors, centres, settings.seed)
+            self._posterior.learn(
+                prepared.points, self._prepared, errors, centres, settings.run.seed
+            )
 
     def predict(self, X: PointsLike, return_std: bool = False) -> Any:
         """Predict the numbers of each point, and how sure they are.
@@ -293,7 +289,7 @@ class NumberRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ig
             raise InputError(sentence(type(self).__name__, must, got, "Fit again."))
         coefficients = self.dual_coef_[:, None] if self._flat else self.dual_coef_
         deviations = self._posterior.deviation(
-            points, self._prepared, coefficients, self._settings()
+            points, self._prepared, coefficients, self._settings(run_of(self))
         )
         return values, deviations[:, 0] if self._flat else deviations
 
@@ -453,7 +449,7 @@ class KernelRidge(NumberRidge):
             If the points, targets, weights or parameters are not what they must be.
         """
         points = self._check_fit(X)
-        targets, self._flat = self._check_targets(y, len(points))
+        targets, self._flat = numbers_of(self, y, len(points))
         self._single = is_single(y)
         weight = checks.sample_weight(type(self).__name__, sample_weight, len(points))
         self._solve(points, targets, weight)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
@@ -30,7 +29,8 @@ from ...fitting.ridge import MAP_MOST, RidgeFit
 from ...grams import gram_family, limit_in_bytes, limited_threads, prepare
 from ...inputs import Input, RowBlocks
 from ...kernels import Kernel, to_kernel
-from ...monitor import Monitor, Stopped, to_stderr, warn
+from ...monitor import Monitor, Stopped
+from ...run import Run
 from ...solvers import RidgePath, RidgeProblem
 from ...typing import (
     Callback,
@@ -47,9 +47,9 @@ from ...typing import (
     Weights,
 )
 from ..atomic import atomic
-from ..parameters import splits_of
+from ..parameters import run_of, splits_of
 from ..records import recorded
-from ..targets import is_single
+from ..targets import is_single, numbers_of
 from .classifier import LabelledRidge, Labels
 from .regressor import NumberRidge, RidgeEstimator
 
@@ -115,7 +115,7 @@ class RidgeSearch(RidgeEstimator):
             raise InputError(sentence(who, "alphas must be a list of numbers", values.shape))
         return [checks.number(who, "alphas", value, least=0) for value in values.tolist()]
 
-    def _search(self, points: Input, given: Given, groups: Any) -> tuple[Kernel, float]:
+    def _search(self, points: Input, given: Given, groups: Any, run: Run) -> tuple[Kernel, float]:
         """Score all kernels and alphas; publish the table and return the best pair."""
         who = type(self).__name__
         kept = np.ones(len(points), dtype=bool) if given.weight is None else given.weight > 0
@@ -125,11 +125,9 @@ class RidgeSearch(RidgeEstimator):
         search, problems = self._plan(given, groups, kept)
         chosen = points if kept.all() else points.take(np.flatnonzero(kept))
         alphas = self._check_alphas()
-        limit = self._settings().time_limit
-        progress = to_stderr(who) if self.verbose else None
-        monitor = Monitor(None if limit is None else SEARCH_SHARE * limit, progress, self.callback)
-        with limited_threads(self.n_jobs, who):
-            candidates = self._score_all(search, chosen, problems, alphas, monitor)
+        part = run.part(SEARCH_SHARE)
+        with limited_threads(run.n_jobs, who):
+            candidates = self._score_all(search, chosen, problems, alphas, part)
         if not candidates:
             self.cv_results_, self.best_index_ = {}, 0
             found = Candidate(
@@ -183,28 +181,28 @@ class RidgeSearch(RidgeEstimator):
         points: Input,
         problems: list[RidgeProblem],
         alphas: list[float],
-        monitor: Monitor,
+        run: Run,
     ) -> list[Candidate]:
         """Return the candidates that there was time for, and warn if it was not all of them."""
         candidates: list[Candidate] = []
         total = len(self._kernels()) * len(alphas)
         try:
-            for kernel, paths in self._paths(points, problems, monitor):
+            for kernel, paths in self._paths(points, problems, run):
                 for candidate in search.along(kernel, paths, alphas):
                     candidates.append(candidate)
                     record = {"stage": "cross-validation", "alpha": candidate.alpha}
                     record |= {"kernel": kernel, "score": candidate.mean}
-                    monitor.iteration(record | {"fraction": len(candidates) / total})
+                    run.monitor.iteration(record | {"fraction": len(candidates) / total})
         except Stopped as stop:
             must = "all pairs of kernel and alpha should be scored"
             got = f"{len(candidates)} of {total} pairs of kernel and alpha were scored"
             advice = "Raise time_limit, or try fewer."
             text = sentence(type(self).__name__, must, f"{got} ({stop.reason})", advice)
-            warn(text, ConvergenceWarning)
+            run.warn(text, ConvergenceWarning)
         return candidates
 
     def _paths(
-        self, points: Input, problems: list[RidgeProblem], monitor: Monitor
+        self, points: Input, problems: list[RidgeProblem], run: Run
     ) -> Iterator[tuple[Kernel, Iterator[RidgePath]]]:
         """Yield every kernel with its path for each problem: exact for few points or features,
         else that of Nyström's model.
@@ -218,12 +216,12 @@ class RidgeSearch(RidgeEstimator):
             some = kernels[first : first + together]
             wide = [few and not self._has_small_map(kernel, points) for kernel in some]
             chosen = [kernel for kernel, whole in zip(some, wide, strict=True) if whole]
-            matrices = iter(_dense(chosen, points, weight, monitor))
+            matrices = iter(_dense(chosen, points, weight, run.monitor))
             for kernel, whole in zip(some, wide, strict=True):
                 if whole:
-                    yield kernel, _of_gram(next(matrices), problems, least, monitor)
+                    yield kernel, _of_gram(next(matrices), problems, least, run.monitor)
                 else:
-                    yield kernel, self._in_features(kernel, points, problems, monitor)
+                    yield kernel, self._in_features(kernel, points, problems, run)
 
     def _has_small_map(self, kernel: Kernel, points: Input) -> bool:
         """Return whether an exact map has few features, and less than there are points."""
@@ -231,11 +229,11 @@ class RidgeSearch(RidgeEstimator):
         return width is not None and width < min(len(points), MAP_MOST)
 
     def _in_features(
-        self, kernel: Kernel, points: Input, problems: list[RidgeProblem], monitor: Monitor
+        self, kernel: Kernel, points: Input, problems: list[RidgeProblem], run: Run
     ) -> Iterator[RidgePath]:
         for problem in problems:
             prepared = prepare(kernel, points, problem.weight).checked()
-            fit = RidgeFit(prepared, problem, self._settings(), monitor)
+            fit = RidgeFit(prepared, problem, self._settings(run))
             yield RidgePath.of_features(fit.features())
 
 
@@ -435,9 +433,9 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
         InputError
             If the points, targets, weights or parameters are not what they must be.
         """
-        start = time.monotonic()
         points = self._check_fit(X)
-        targets, self._flat = self._check_targets(y, len(points))
+        run = run_of(self)
+        targets, self._flat = numbers_of(self, y, len(points))
         self._single = is_single(y)
         weight = checks.sample_weight(type(self).__name__, sample_weight, len(points))
         truth = targets[:, 0] if self._flat else targets
@@ -445,12 +443,9 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
         def known(values: Array, unseen: Any) -> HeldOut:
             return HeldOutNumbers(values[:, 0] if self._flat else values)
 
-        pair = self._search(
-            points,
-            Given(targets=targets, truth=truth, samples=weight, weight=weight, known=known),
-            groups,
-        )
-        self._solve(points, targets, weight, chosen=pair, since=start)
+        given = Given(targets=targets, truth=truth, samples=weight, weight=weight, known=known)
+        pair = self._search(points, given, groups, run)
+        self._solve(points, targets, weight, chosen=pair, run=run)
         if self._flat:
             self._flatten()
         return self
@@ -630,11 +625,11 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
         InputError
             If the points, targets, weights or parameters are not what they must be.
         """
-        start = time.monotonic()
         points = self._check_fit(X)
+        run = run_of(self)
         labels = self._encode(y, len(points), sample_weight)
-        pair = self._search(points, self._given(labels), groups)
-        self._fit_labels(points, labels, chosen=pair, since=start)
+        pair = self._search(points, self._given(labels), groups, run)
+        self._fit_labels(points, labels, chosen=pair, run=run)
         return self
 
     def _given(self, labels: Labels) -> Given:

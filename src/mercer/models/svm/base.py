@@ -20,11 +20,12 @@ from ...grams import limited_threads
 from ...inputs import Input, Matrix
 from ...kernels import Linear
 from ...linalg.cholesky import negative_eigenvalue
-from ...monitor import Monitor, Stopped, to_stderr, warn
+from ...monitor import Monitor, Stopped, warn
 from ...solvers import Machine
 from ...status import Status, first_bad
-from ...typing import Callback
+from ...typing import Callback, Seed
 from ..base import Certificate, KernelEstimator
+from ..parameters import run_of, seed_of
 
 UNLIMITED = 2**62
 
@@ -110,6 +111,7 @@ class SupportVectorEstimator(KernelEstimator):
     time_limit: float | None
     callback: Callback
     n_jobs: int | None
+    random_state: Seed
     verbose: bool | int
     dual_coef_: Array
     intercept_: Array
@@ -144,17 +146,15 @@ class SupportVectorEstimator(KernelEstimator):
         given = self.max_iter
         unlimited = given is None or (isinstance(given, Integral) and given == -1)
         most = UNLIMITED if unlimited else checks.whole(who, "max_iter", given, least=1)
-        limit = self.time_limit
-        limit = None if limit is None else checks.number(who, "time_limit", limit, above=0)
-        monitor = Monitor(limit, to_stderr(who) if self.verbose else None, self.callback)
+        run = run_of(self)
         prepared = self._prepare(points, weight)
-        with limited_threads(self.n_jobs, who):
+        with limited_threads(run.n_jobs, who):
             reach = self._cost(getattr(self, "C", 1.0))
-            rows = SharedRows(who, prepared, parts, self.memory_limit, tol, monitor, reach)
+            rows = SharedRows(prepared, parts, run, tol, reach)
         if rows.dense is not None and self.kernel_.is_from_outside():
             with contextlib.suppress(Stopped):  # the solver then says so
-                self._check_mercer(rows.dense, monitor)
-        return MachineShop(rows=rows, tol=tol, max_iter=most, monitor=monitor)
+                self._check_mercer(rows.dense, run.monitor)
+        return MachineShop(rows=rows, tol=tol, max_iter=most, monitor=run.monitor)
 
     def _check_mercer(self, K: Array, monitor: Monitor) -> None:
         """Warn where a matrix that was handed in has a negative eigenvalue that matters."""
@@ -177,8 +177,9 @@ class SupportVectorEstimator(KernelEstimator):
         start: when the work began. unseen: note the scores that points would get from machines that
         have not seen them.
         """
-        machines, random = [], np.random.default_rng(self._seed()) if unseen else None
-        with limited_threads(self.n_jobs, type(self).__name__):
+        who, machines = type(self).__name__, []
+        random = np.random.default_rng(seed_of(who, self.random_state)) if unseen else None
+        with limited_threads(self.n_jobs, who):
             for task in tasks:
                 machine = shop.solve(task)
                 machines.append(machine if random is None else shop.unseen(task, machine, random))

@@ -19,6 +19,7 @@ from ...inputs import Input
 from ...postfit.calibration import fit_slope, probabilities, slopes_of
 from ...solvers import Machine
 from ...typing import ClassWeight, PointsLike
+from ..targets import as_classes, class_totals, class_weighted
 from .base import SupportVectorEstimator
 
 SHAPES = ("ovr", "ovo")
@@ -90,7 +91,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         checks.one_of(who, "decision_function_shape", self.decision_function_shape, SHAPES)
         self._by_pairs = checks.one_of(who, "multiclass", self.multiclass, SHAPES) == "ovo"
         weight = checks.sample_weight(who, sample_weight, len(points))
-        self.classes_, codes = self._check_labels(y, len(points))
+        self.classes_, codes = as_classes(who, y, len(points))
         self.class_weight_, weights = self._weights(codes, weight)
         parts = [np.flatnonzero(codes == c) for c in range(len(self.classes_))]
         whole = len(parts) == 2 or not self._by_pairs
@@ -125,11 +126,11 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
     def _weights(self, codes: Array, weight: Array | None) -> tuple[Array, Array]:
         """Return the weight of each class and of each point; refuse a class without weight."""
         k = len(self.classes_)
-        of_class, factor = np.ones(k), self._class_weighted(self.classes_[codes], None)
+        of_class, factor = np.ones(k), class_weighted(self, self.classes_[codes], None)
         if factor is not None:
             of_class = factor[[np.flatnonzero(codes == c)[0] for c in range(k)]]
         weights = of_class[codes] * (1.0 if weight is None else weight)
-        self._class_totals(codes, weights)
+        class_totals(type(self).__name__, self.classes_, codes, weights)
         return of_class, weights
 
     # --- what is kept -----------------------------------------------------------------------

@@ -34,6 +34,7 @@ from ...typing import (
 )
 from ..atomic import atomic
 from ..records import recorded
+from ..targets import numbers_of
 from .base import SupportVectorEstimator
 
 
@@ -63,7 +64,7 @@ class SingleMachine(SupportVectorEstimator):
 
     def _numbers(self, y: Any, n: int) -> Array:
         """Return the numbers to predict, one a point."""
-        targets, _ = self._check_targets(y, n)
+        targets, _ = numbers_of(self, y, n)
         if targets.shape[1] != 1:
             must = "y must be 1-D, one number a point"
             raise InputError(sentence(type(self).__name__, must, f"shape {np.shape(y)}"))

@@ -11,6 +11,7 @@ from ...checks import Array, InputError, sentence
 from ...fitting.rows import SharedRows
 from ...grams import prepare
 from ...monitor import Monitor
+from ...run import Run
 from ...solvers import BoxProblem, BoxSolver
 from ...typing import KernelLike, LabelsLike, PointsLike
 from .base import SupportVectorEstimator
@@ -70,13 +71,12 @@ def _radius(who: str, kernel: Any, X: Any, tol: float) -> float:
     if n == 0:
         raise InputError(sentence(who, "X must have a point", "none"))
     diagonal = np.asarray(prepared.kernel.diag(prepared.points), dtype=np.float64)
-    monitor = Monitor()
     scale = max(float(diagonal.max()), np.finfo(np.float64).tiny)
-    rows = SharedRows(who, prepared, [np.arange(n)], "auto", tol, monitor).of(0)
+    rows = SharedRows(prepared, [np.arange(n)], Run(who=who), tol).of(0)
     start = np.zeros(n)
     start[0] = 1.0
     problem = BoxProblem(linear=-diagonal / 2, lower=np.zeros(n), upper=np.ones(n), start=start)
-    solution = BoxSolver(rows, tol * scale, 2**62, monitor).solve(problem)
+    solution = BoxSolver(rows, tol * scale, 2**62, Monitor()).solve(problem)
     b, products = solution.b, solution.g + diagonal / 2
     squared = diagonal - 2 * products + float(b @ products)
     return float(np.sqrt(max(float(squared.max()), 0.0)))
