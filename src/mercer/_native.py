@@ -102,7 +102,33 @@ __all__ = [
 def set_num_threads(count: int) -> None:
     """Set how many threads native loops use from now on, in this process.
 
-    Without it: MERCER_NUM_THREADS, else OMP_NUM_THREADS, else every processor available.
+    Without it the environment variable MERCER_NUM_THREADS counts, else OMP_NUM_THREADS, else all
+    processors available are used.
+
+    Parameters
+    ----------
+    count : int
+        Number of threads, from 1 to 1024.
+
+    Raises
+    ------
+    TypeError
+        If the number is not whole.
+    ValueError
+        If it is out of range.
+
+    See Also
+    --------
+    num_threads : The number in use.
+
+    Examples
+    --------
+    >>> from mercer import num_threads, set_num_threads
+    >>> before = num_threads()
+    >>> set_num_threads(2)
+    >>> num_threads()
+    2
+    >>> set_num_threads(before)
     """
     try:
         whole = index(count)

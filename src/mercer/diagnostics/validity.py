@@ -142,7 +142,7 @@ def check_kernel(
     tol = None if tol is None else checks.number("check_kernel", "tol", tol, least=0)
     kernel = _named(kernel)
     _check_points("check_kernel", kernel, X)
-    if not isinstance(kernel, Kernel):
+    if X is None or not isinstance(kernel, Kernel):  # a kernel has points by now
         matrix = checks.square_matrix("check_kernel", kernel)
         _check_length(len(matrix))
         return _certify(matrix, _asymmetry(matrix), "The matrix", weight, tol)
@@ -568,7 +568,7 @@ def alignment(
     1.0
     """
     _check_points("alignment", kernel, X)
-    K = gram(kernel, X).dense() if isinstance(kernel, Kernel) else kernel
+    K = gram(kernel, X).dense() if X is not None and isinstance(kernel, Kernel) else kernel
     K = checks.square_matrix("alignment", K).astype(np.float64)
     L = _target(y, len(K))
     if centered:

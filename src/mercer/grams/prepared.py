@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Self, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..checks import Array, InputError, KernelError, sentence
 from ..inputs import GramRows, Input, Matrix, Objects, RowBlocks, Rows
 from ..kernels.base import Basis, Kernel, register_fast_path
 from ..kernels.names import to_kernel
 from ..monitor import Monitor
+from ..typing import KernelLike, MemoryLimit, PointsLike, Weights
 from .answers import Answers, answers_of
 from .family import GramFamily
 from .finite import LARGEST, constant_diagonal, refuse_large, roomy
@@ -80,7 +82,7 @@ class Prepared:
         kept = points.copied() if isinstance(points, Objects) else points
         return Prepared(self.kernel, View(Side(kept)))
 
-    def diag(self, X: Any = None) -> Array:
+    def diag(self, X: PointsLike | None = None) -> Array:
         """Return k(x, x) of the training points, or of new ones; refuse values that are too large.
 
         Parameters
@@ -93,7 +95,7 @@ class Prepared:
         ndarray of shape (n,)
             One value per point.
         """
-        points = self.points if X is None else X
+        points = self.points if X is None else self.kernel.admit(X)
         found = self.kernel.diag(points)
         refuse_large(self.kernel, points, found)
         return found
@@ -137,7 +139,9 @@ class Prepared:
             return self.kernel.basis(next(self.points.blocks()).take(slice(0, 1)))
         return self.view.side.basis(self.kernel)
 
-    def map_bands(self, X: Any = None, at_once: int = 1024) -> Iterator[tuple[slice, Any]]:
+    def map_bands(
+        self, X: PointsLike | None = None, at_once: int = 1024
+    ) -> Iterator[tuple[slice, Any]]:
         """Yield phi(x) of the training points, or of new ones, in bands of rows.
 
         Parameters
@@ -168,7 +172,7 @@ class Prepared:
                 yield slice(start, start + part.shape[0]), part
                 start += part.shape[0]
 
-    def gram(self, X: Any = None, **options: Any) -> Gram:
+    def gram(self, X: PointsLike | None = None, **options: Any) -> Gram:
         """Return K of the training points, or K(X, training points) for new ones.
 
         Parameters
@@ -185,7 +189,7 @@ class Prepared:
         """
         return gram(self.kernel, self if X is None else X, None if X is None else self, **options)
 
-    def times(self, X: Input, V: Array, memory_limit: Any = "auto") -> Array:
+    def times(self, X: Input, V: Array, memory_limit: MemoryLimit = "auto") -> Array:
         """Return K(X, training points) V; of a few rows of numbers without planning anew."""
         ready = self._answers(X, memory_limit)
         found = None if ready is None else ready.multiply(cast(Matrix, X), V)
@@ -194,7 +198,11 @@ class Prepared:
         return found
 
     def times_parts(
-        self, X: Input, parts: Sequence[slice], Vs: Sequence[Array], memory_limit: Any = "auto"
+        self,
+        X: Input,
+        parts: Sequence[slice],
+        Vs: Sequence[Array],
+        memory_limit: MemoryLimit = "auto",
     ) -> list[Array]:
         """Return K(X, a part of the training points) V for each part and its V."""
         found = [
@@ -230,7 +238,7 @@ class Prepared:
         return answers_of(self.kernel, self.view, X.dtype, memory_limit, part)
 
 
-def prepare(kernel: Any, X: Any, sample_weight: Any = None) -> Prepared:
+def prepare(kernel: KernelLike, X: PointsLike, sample_weight: Weights = None) -> Prepared:
     """Return the kernel resolved on X, ready to make Gram matrices with these points.
 
     Parameters
@@ -260,14 +268,14 @@ def prepare(kernel: Any, X: Any, sample_weight: Any = None) -> Prepared:
 
 
 def gram(
-    kernel: Any,
-    X: Any,
-    Y: Any = None,
+    kernel: KernelLike,
+    X: PointsLike,
+    Y: PointsLike | None = None,
     *,
     use: str = "many",
-    memory_limit: Any = "auto",
+    memory_limit: MemoryLimit = "auto",
     store: bool | str | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     monitor: Monitor | None = None,
 ) -> Gram:
     """Return the Gram matrix K(X, Y), or K(X, X), as solvers use it.
@@ -338,11 +346,11 @@ def gram(
 
 def gram_family(
     kernels: Sequence[Any],
-    X: Any,
-    Y: Any = None,
+    X: PointsLike,
+    Y: PointsLike | None = None,
     *,
-    memory_limit: Any = "auto",
-    dtype: Any = None,
+    memory_limit: MemoryLimit = "auto",
+    dtype: DTypeLike | None = None,
     monitor: Monitor | None = None,
 ) -> GramFamily:
     """Return the Gram matrices of several kernels of the same points.

@@ -191,6 +191,20 @@ class Sum(_Terms):
 
     @classmethod
     def combine(cls, left: Any, right: Any) -> Kernel:
+        """Build the sum of two terms.
+
+        Parameters
+        ----------
+        left : Kernel or float
+            The first term.
+        right : Kernel or float
+            The second term.
+
+        Returns
+        -------
+        Kernel
+            The sum.
+        """
         return cls((left, right))
 
     def profile(self, pairs: Pairs) -> Any:
@@ -239,6 +253,20 @@ class Product(_Terms):
 
     @classmethod
     def combine(cls, left: Any, right: Any) -> Kernel:
+        """Build the product of two factors.
+
+        Parameters
+        ----------
+        left : Kernel or float
+            The first factor.
+        right : Kernel or float
+            The second factor.
+
+        Returns
+        -------
+        Kernel
+            The product; a scaled kernel where a factor is a number.
+        """
         for number, kernel in ((left, right), (right, left)):
             if not isinstance(number, Kernel):
                 return Scaled(kernel, number)

@@ -50,6 +50,20 @@ class Around(Kernel, abstract=True):
 
     @classmethod
     def combine(cls, inner: Kernel, *arguments: Any) -> Kernel:
+        """Build the expression that an operator or a method asks for.
+
+        Parameters
+        ----------
+        inner : Kernel
+            The kernel inside.
+        *arguments : object
+            Further parameters of the expression.
+
+        Returns
+        -------
+        Kernel
+            The expression.
+        """
         return cls(inner, *arguments)
 
     def children(self) -> tuple[Kernel, ...]:

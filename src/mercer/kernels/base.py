@@ -11,6 +11,7 @@ import numpy as np
 from .. import checks
 from ..checks import Array, KernelError, sentence
 from ..inputs import DOMAINS, Input, Matrix, RowBlocks, as_input
+from ..typing import PointsLike
 from .basis import Basis as Basis
 from .definition import evaluate_definition
 from .expression import Expression
@@ -164,7 +165,7 @@ class Kernel(Expression, Combinable):
         """
         return matched_values(self, left, right)
 
-    def __call__(self, X: Any, Y: Any = None) -> Array:
+    def __call__(self, X: PointsLike, Y: PointsLike | None = None) -> Array:
         """Return the Gram block K(X, Y), or K(X, X), by the fastest method there is.
 
         Parameters
@@ -193,7 +194,7 @@ class Kernel(Expression, Combinable):
             return self._evaluate(X, Y, dtype)
         return _fast_path(self.require_resolved(), X, Y, dtype)
 
-    def diag(self, X: Any) -> Array:
+    def diag(self, X: PointsLike) -> Array:
         """Return k(x, x) for every x in X, without the rest of the matrix.
 
         Parameters
@@ -219,7 +220,9 @@ class Kernel(Expression, Combinable):
             values = self.require_resolved().profile(Diagonal(points))
         return broadcast(values, (len(points),))
 
-    def distance(self, X: Any, Y: Any = None, *, squared: bool = False) -> Array:
+    def distance(
+        self, X: PointsLike, Y: PointsLike | None = None, *, squared: bool = False
+    ) -> Array:
         """Return distances in feature space.
 
         ||phi(x) - phi(y)|| = sqrt(k(x, x) - 2 k(x, y) + k(y, y)).
@@ -255,7 +258,7 @@ class Kernel(Expression, Combinable):
 
     # --- explicit features ------------------------------------------------------------------
 
-    def basis(self, X: Any) -> Basis | None:
+    def basis(self, X: PointsLike) -> Basis | None:
         """Return what `features` needs so that columns agree between X and new points.
 
         Parameters
@@ -306,7 +309,7 @@ class Kernel(Expression, Combinable):
         """
         raise KernelError(sentence(self.name, "it must have a finite feature map", "none"))
 
-    def features(self, X: Any, basis: Basis | None = None) -> Any:
+    def features(self, X: PointsLike, basis: Basis | None = None) -> Any:
         """Return phi(X), the exact feature map, where a finite one exists.
 
         phi(x).phi(y) = k(x, y).
@@ -349,7 +352,7 @@ class Kernel(Expression, Combinable):
 
     # --- structure --------------------------------------------------------------------------
 
-    def admit(self, X: Any) -> Input:
+    def admit(self, X: PointsLike) -> Input:
         """Return X as the input this kernel takes, or say what must hold.
 
         Parameters

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from .. import checks
 from ..checks import Array, InputError, KernelError, sentence
 from ..inputs import ANY, Input, as_input
+from ..typing import PointsLike, Weights
 from .parameters import data_bandwidth
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ class Expression:
             )
         return self
 
-    def resolve(self, X: Any, sample_weight: Any = None) -> Kernel:
+    def resolve(self, X: PointsLike, sample_weight: Weights = None) -> Kernel:
         """Return the kernel with parameters such as gamma="scale" taken from the data.
 
         Parameters

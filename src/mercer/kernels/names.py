@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import checks
 from ..checks import KernelError, sentence
+from ..typing import Gamma, KernelLike
 from .base import Kernel
 from .rows.dot import Linear, Polynomial, Sigmoid
 from .rows.histogram import Chi2
@@ -32,7 +33,12 @@ def _auto(gamma: Any) -> Any:
 
 
 def to_kernel(
-    kernel: Any, *, gamma: Any = None, degree: Any = 3, coef0: Any = 1.0, who: str = "kernel"
+    kernel: KernelLike,
+    *,
+    gamma: Gamma = None,
+    degree: int = 3,
+    coef0: float = 1.0,
+    who: str = "kernel",
 ) -> Kernel:
     """Return the kernel that an estimator's `kernel` parameter stands for.
 

@@ -112,8 +112,8 @@ class KernelFisherDiscriminant(
         runs conjugate gradients on all of it, "nystrom" finds the best function of `n_centers`
         points. "auto" chooses by size and memory.
     n_centers : int, default=None
-        Number of centres of "nystrom"; None is 10 sqrt(n). With more than 2,500 rows of numbers the
-        centres are moved to the means of the points nearest to them.
+        Number of centres of "nystrom"; None is 10 sqrt(n), from 100 to 10,000. More than 2,500
+        centres that are dense rows of numbers are moved to the means of the points nearest to them.
     tol : float, default=1e-6
         Relative residual to reach.
     max_iter : int, default=None
@@ -271,8 +271,23 @@ class KernelFisherDiscriminant(
         return self
 
     @atomic
-    def fit_transform(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        """Find the directions; return the points along them."""
+    def fit_transform(self, X: PointsLike, y: LabelsLike, sample_weight: Weights = None) -> Array:
+        """Find the directions, and project the training points on them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : array-like of shape (n,)
+            The class of each point.
+        sample_weight : float or array-like of shape (n,), default=None
+            Weight of each point; a point of weight 0 is left out. None is 1 for all.
+
+        Returns
+        -------
+        ndarray of shape (n, n_components)
+            The projections.
+        """
         return self.fit(X, y, sample_weight).transform(X)
 
     # --- parameters -------------------------------------------------------------------------

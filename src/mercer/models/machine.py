@@ -110,6 +110,9 @@ class KernelMachine(FunctionEstimator):
     support_: Array
     n_iter_: int
 
+    def _settings(self) -> Settings:
+        return settings_of(self, SOLVERS, 200)
+
     def _solve(self, points: Input, loss: Any, targets: Array, weight: Array | None) -> None:
         """Find the function, and keep what predictions need."""
         run = run_of(self)
@@ -205,7 +208,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         functions of `n_centers` points, "dual" is for losses with a kink. "auto" chooses by loss,
         size and memory.
     n_centers : int, default=None
-        Number of centres of "nystrom"; None is 10 sqrt(n).
+        Number of centres of "nystrom"; None is 10 sqrt(n), from 100 to 10,000.
     class_weight : {"balanced"} or dict, default=None
         Weight per class, multiplied with the sample weights. "balanced" makes the total weights of
         the classes equal.
@@ -267,8 +270,8 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
     >>> model = KernelMachineClassifier("logistic", alpha=0.1).fit(X, y)
     >>> model.predict([[0.1], [1.9]]).tolist()
     ['low', 'high']
-    >>> model.certificate_.status
-    'converged'
+    >>> print(model.certificate_.status)
+    converged
     """
 
     classes_: Array
@@ -444,7 +447,7 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
         functions of `n_centers` points, "dual" is for losses with a kink. "auto" chooses by loss,
         size and memory.
     n_centers : int, default=None
-        Number of centres of "nystrom"; None is 10 sqrt(n).
+        Number of centres of "nystrom"; None is 10 sqrt(n), from 100 to 10,000.
     tol : float, default=1e-6
         Gap to reach, relative to the objective.
     max_iter : int, default=None

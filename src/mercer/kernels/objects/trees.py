@@ -76,7 +76,23 @@ class _NodePairs(PairKernel, abstract=True):
 
     @abstractmethod
     def delta(self, v: Node, w: Node, known: Array) -> float:
-        """Return delta of two nodes; `known` has it for their children."""
+        """Compute what two nodes contribute, given what their children do.
+
+        Parameters
+        ----------
+        v : Node
+            A node of the first tree.
+        w : Node
+            A node of the second tree.
+        known : ndarray of shape (n_nodes, n_others)
+            The contributions of pairs of nodes that are already known, those of the children among
+            them.
+
+        Returns
+        -------
+        float
+            The contribution.
+        """
 
     def pair(self, x: Any, y: Any) -> float:
         nodes, others = _nodes(x), _nodes(y)

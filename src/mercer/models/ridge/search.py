@@ -240,8 +240,8 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
         runs conjugate gradients on all of it, "nystrom" finds the best function of `n_centers`
         points. "auto" chooses by size and memory.
     n_centers : int, default=None
-        Number of centres of "nystrom"; None is 10 sqrt(n). With more than 2,500 rows of numbers the
-        centres are moved to the means of the points nearest to them.
+        Number of centres of "nystrom"; None is 10 sqrt(n), from 100 to 10,000. More than 2,500
+        centres that are dense rows of numbers are moved to the means of the points nearest to them.
     tol : float, default=1e-6
         Relative residual to reach.
     max_iter : int, default=None
@@ -434,8 +434,8 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
         runs conjugate gradients on all of it, "nystrom" finds the best function of `n_centers`
         points. "auto" chooses by size and memory.
     n_centers : int, default=None
-        Number of centres of "nystrom"; None is 10 sqrt(n). With more than 2,500 rows of numbers the
-        centres are moved to the means of the points nearest to them.
+        Number of centres of "nystrom"; None is 10 sqrt(n), from 100 to 10,000. More than 2,500
+        centres that are dense rows of numbers are moved to the means of the points nearest to them.
     tol : float, default=1e-6
         Relative residual to reach.
     max_iter : int, default=None

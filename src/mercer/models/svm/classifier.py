@@ -135,8 +135,8 @@ class SVC(SupportVectorClassifier):
     >>> model = SVC(C=10.0, kernel=Gaussian(gamma=1.0)).fit(X, y)
     >>> model.predict([[0.9, 1.1], [0.1, 0.9]]).tolist()
     ['same', 'different']
-    >>> model.certificate_.status
-    'converged'
+    >>> print(model.certificate_.status)
+    converged
     """
 
     def __init__(
