@@ -6,7 +6,7 @@ import warnings
 import pytest
 
 from mercer.models import KernelPCA, KernelRidge
-from mercer.models.parameters import run_of
+from mercer.models.contract.parameters import run_of
 from mercer.monitor import Monitor
 from mercer.run import Run
 

@@ -26,7 +26,7 @@
 
 namespace {
 
-using Numbers = std::optional<Column<double>>;  // one a column, or none
+using Numbers = std::optional<Column<double>>;  // one per column, or none
 
 template <class Number>
 mercer::DenseRows<Number> dense_rows(const Rows<Number>& x) {
@@ -50,8 +50,8 @@ std::shared_ptr<mercer::Panels<T>> pack_rows(const Source& source, const Numbers
     const auto fits = [&](const Numbers& numbers) {
         return !numbers || static_cast<std::int64_t>(numbers->shape(0)) == source.columns;
     };
-    require(fits(centre), "Panels: one centre a column is needed.");
-    require(fits(scale), "Panels: one scale a column is needed.");
+    require(fits(centre), "Panels: one centre per column is needed.");
+    require(fits(scale), "Panels: one scale per column is needed.");
     const nb::gil_scoped_release release;
     return std::make_shared<mercer::Panels<T>>(source, centre ? centre->data() : nullptr,
                                                scale ? scale->data() : nullptr);
@@ -276,7 +276,7 @@ void bind_engine_of(nb::module_& m, const char* panels_name, const char* job_nam
                             columns.shape(0) == keys.shape(0) && columns.shape(1) == keys.shape(1),
                         "top: both outputs must have a row for each row of the job.");
                 require(!shift || static_cast<std::int64_t>(shift->shape(0)) == self.columns,
-                        "top: shift must have one number a column.");
+                        "top: shift must have one number per column.");
                 return run(stop, [&](const mercer::Poll& poll) {
                     return self.job.top(static_cast<std::int64_t>(keys.shape(1)),
                                         shift ? shift->data() : nullptr, columns.data(),
@@ -322,7 +322,7 @@ void bind_engine_of(nb::module_& m, const char* panels_name, const char* job_nam
                 return made;
             },
             "job"_a, "narrow"_a, "stop"_a.none(),
-            "The matrix of a job on one collection of points; narrow keeps 16 bits a number.")
+            "The matrix of a job on one collection of points; narrow keeps 16 bits per number.")
         .def_prop_ro("complete", &Packed::complete)
         .def_prop_ro("bytes", &Packed::bytes)
         .def_prop_ro("error", &Packed::error)

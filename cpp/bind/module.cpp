@@ -6,7 +6,8 @@
 #include "system/cpu.hpp"
 
 NB_MODULE(_core, m) {
-    // Points kept in a module's variables outlive the module at exit: no reason to alarm anyone.
+    // Points kept in a module's variables outlive the module at exit, which is not a leak to
+    // report.
     nb::set_leak_warnings(false);
 
     m.doc() =

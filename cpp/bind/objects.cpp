@@ -140,7 +140,8 @@ void bind_objects(nb::module_& m) {
             require(static_cast<std::int64_t>(out.shape(0)) == left.rows &&
                         static_cast<std::int64_t>(out.shape(1)) == right.rows &&
                         (!same || left.rows == right.rows),
-                    "add_meetings: out must have the rows of left and a column a row of right.");
+                    "add_meetings: out must have one row per row of left, one column per row of "
+                    "right.");
             const auto meeting = minimum ? mercer::Meeting::minimum : mercer::Meeting::product;
             return run(stop, [&](const mercer::Poll& poll) {
                 return mercer::add_meetings(left, right, width, meeting, same, out.data(), poll);

@@ -77,7 +77,7 @@ void bind_solver(nb::module_& m, const char* name) {
         [size](const Matrix<T>& rows, const Places& slots, const Column<double>& weights,
                const Places& columns, const Numbers& g) {
             require(size(weights) == size(slots) && size(g) == size(columns),
-                    "add_rows: there must be one weight a slot, and as many g as columns.");
+                    "add_rows: there must be one weight per slot, and as many g as columns.");
             const mercer::KernelRows<T> K{rows.data(), size(rows),
                                           static_cast<std::int64_t>(rows.shape(1))};
             const nb::gil_scoped_release release;
@@ -101,10 +101,10 @@ void bind_walk(nb::module_& m) {
                double rounding, double drift, const Places& places, const Places& rivals) {
             const auto n = static_cast<std::int64_t>(scores.shape(1));
             require(size(codes) == n && size(roots) == n && size(offset) == size(scores),
-                    "walk: there must be a code and a root a point, and an offset a class.");
+                    "walk: there must be a code and a root per point, and an offset per class.");
             require(size(scores) >= 2, "walk: there must be at least two classes.");
             require(size(places) >= size(order) && size(rivals) >= size(order),
-                    "walk: there must be room for a mistake a visit.");
+                    "walk: there must be room for one mistake per visit.");
             mercer::Scores found{scores.data(), offset.data(), size(scores), n,    roots.data(),
                                  length,        count,         rounding,     drift};
             const mercer::KernelRows<T> rows{K.data(), size(K),

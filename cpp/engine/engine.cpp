@@ -56,7 +56,7 @@ Job<T>::Job(std::int64_t rows, std::int64_t columns, bool same_points, std::vect
                 "both sides must have the same columns.");
         require(term.statistic != Statistic::unequal ||
                     static_cast<std::int64_t>(term.weights.size()) == term.left->columns(),
-                "mismatches need one weight a column.");
+                "mismatches need one weight per column.");
     }
     for (auto& vector : left_)
         require(static_cast<std::int64_t>(vector.size()) == rows, "a row vector has a wrong size.");

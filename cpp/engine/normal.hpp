@@ -15,7 +15,7 @@ struct Stored {
 };
 
 // out = K' W K v for `count` vectors: each entry of K serves twice while it is in the cache.
-// v, out: columns x count; weights: one a row. Products in T, sums of many rows in double
+// v, out: columns x count; weights: one per row. Products in T, sums of many rows in double
 // precision. Returns false if `poll` asked to stop.
 template <class T>
 bool normal_product(const Stored<T>& matrix, const double* weights, const double* v,

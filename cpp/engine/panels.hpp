@@ -56,8 +56,8 @@ struct SparseRows {
 template <class T>
 class Panels {
 public:
-    // centre, scale: one number a column, or null. Throws std::invalid_argument on rows that do not
-    // hold together.
+    // centre, scale: one number per column, or null. Throws std::invalid_argument on rows that do
+    // not hold together.
     template <class Source>
     Panels(const Source& source, const double* centre, const double* scale);
 

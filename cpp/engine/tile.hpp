@@ -78,7 +78,7 @@ struct Kernels {
 
     // Adds the statistic of two panels over `depth` columns to out (width x width, rows `stride`
     // apart), or starts it where `first`. Rows of `a` from the `rows`th on may be left undefined.
-    // weights: one a column, used by `unequal` only.
+    // weights: one per column, used by `unequal` only.
     void (*statistic[n_statistics])(const T* a, const T* b, std::int64_t depth, const T* weights,
                                     T* out, std::int64_t stride, bool first, std::int64_t rows);
 

@@ -18,9 +18,9 @@ struct Graphs {
     std::int64_t count, nodes, arcs;
 };
 
-// Throws std::invalid_argument if the arrays are no graphs.
+// Throws std::invalid_argument if the arrays are not graphs.
 void check_graphs(const Graphs& graphs);
-// Throws std::invalid_argument if the weight of an arc is no length.
+// Throws std::invalid_argument if the weight of an arc is not a length.
 void check_lengths(const Graphs& graphs, const double* weights);
 
 struct IdCount {
@@ -32,8 +32,8 @@ struct IdCount {
 using IdCounts = std::vector<std::vector<IdCount>>;
 
 // Counts (code of u, code of v, length of the shortest path from u to v) over all ordered pairs of
-// different nodes of a graph with a path between them. codes: one a node. weights: one an arc, its
-// length. A length is the least of the sums along paths, added up from u on, with twelve
+// different nodes of a graph with a path between them. codes: one per node. weights: one per arc,
+// its length. A length is the least of the sums along paths, added up from u on, with twelve
 // significant digits. False if poll asked to stop. Throws std::invalid_argument if the arrays are
 // no graphs, or a weight is not positive.
 bool count_paths(const Graphs& graphs, const std::uint64_t* codes, const double* weights,
@@ -41,7 +41,7 @@ bool count_paths(const Graphs& graphs, const std::uint64_t* codes, const double*
 
 // Counts the connected induced subgraphs of `size` nodes of each graph by class. classes says which
 // class, from 0 on, a subgraph with these edges is of: bit j (j - 1) / 2 + i of its index is the
-// edge of nodes i < j; -1 for what is not connected. out has `kinds` numbers a graph. Self-loops
+// edge of nodes i < j; -1 for what is not connected. out has `kinds` numbers per graph. Self-loops
 // are passed over. False if poll asked to stop. Throws std::invalid_argument if the arrays are no
 // graphs.
 bool count_graphlets(const Graphs& graphs, int size, const std::vector<std::int32_t>& classes,

@@ -66,7 +66,7 @@ std::vector<PathLists::Length> lists(PathSearch& search, std::int64_t first, std
     return found;
 }
 
-// sum of k(u, u') k(v, v') over the paths of one length. `nodes` has `columns` numbers a row, and
+// sum of k(u, u') k(v, v') over the paths of one length. `nodes` has `columns` numbers per row, and
 // `sums` room for as many.
 double meetings(const std::vector<PathLists::Ends>& mine,
                 const std::vector<PathLists::Ends>& theirs, const double* nodes,

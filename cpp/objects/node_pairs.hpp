@@ -61,8 +61,8 @@ public:
         std::vector<Ends> paths;  // by source
     };
 
-    // codes: one a node, of its label. weights: one an arc, its length. Stops early, and is of no
-    // use then, if poll asks to.
+    // codes: one per node, of its label. weights: one per arc, its length. Stops early, and is of
+    // no use then, if poll asks to.
     PathLists(const Graphs& graphs, const std::uint64_t* codes, const double* weights,
               const Poll& poll);
 

@@ -17,7 +17,7 @@ class PathSearch {
 public:
     static constexpr double unreached = std::numeric_limits<double>::infinity();
 
-    // weights: one an arc, its length; both outlive the search.
+    // weights: one per arc, its length; both outlive the search.
     PathSearch(const Graphs& graphs, const double* weights) : graphs_(graphs), weights_(weights) {}
 
     // From now on the nodes are those of graph g.

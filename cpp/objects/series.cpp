@@ -299,7 +299,7 @@ SeriesSet::SeriesSet(std::vector<double> values, std::vector<std::int64_t> ends,
     require(ends_.back() <= most_moments, "SeriesSet: there must be at most 2^48 moments.");
     const auto size = static_cast<std::int64_t>(values_.size());
     require(width_ == 0 ? size == 0 : size % width_ == 0 && ends_.back() == size / width_,
-            "SeriesSet: there must be `width` values a moment.");
+            "SeriesSet: there must be `width` values per moment.");
 }
 
 std::int64_t SeriesSet::longest() const {

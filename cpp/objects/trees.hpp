@@ -63,7 +63,7 @@ private:
 };
 
 // sum over pairs of nodes of delta, which is 0 unless the productions are equal, and then
-// decay * product over children that are no leaves of (1 + delta).
+// decay * product over children that are not leaves of (1 + delta).
 class SubsetTreeJob final : public PairJob {
 public:
     SubsetTreeJob(const Forest& left, const Forest& right, double decay);

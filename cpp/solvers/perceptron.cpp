@@ -41,7 +41,7 @@ WalkResult walk(const KernelRows<T>& K, const std::int64_t* order, std::int64_t 
                 std::int64_t* rivals) {
     const std::int64_t n = scores.points;
     if (K.rows != n || K.columns != n)
-        throw std::invalid_argument("walk: K must have a row and a column a point.");
+        throw std::invalid_argument("walk: K must have a row and a column per point.");
     std::int64_t made = 0;
     for (std::int64_t at = 0; at < visits; ++at) {
         const std::int64_t point = order[at];

@@ -25,7 +25,7 @@ struct WalkResult {
 
 // Visits points in turn, and after each mistake adds the row of K to the score of the point's own
 // class and takes it from that of its best rival. Stops before a point whose scores are too close
-// to tell. places, rivals: room for one mistake a visit, its place in the order and the rival.
+// to tell. places, rivals: room for one mistake per visit, its place in the order and the rival.
 template <class T>
 WalkResult walk(const KernelRows<T>& K, const std::int64_t* order, std::int64_t visits,
                 const std::int64_t* codes, Scores& scores, std::int64_t* places,

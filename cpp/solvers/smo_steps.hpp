@@ -200,7 +200,7 @@ private:
         return static_cast<double>(diagonal_[static_cast<std::size_t>(i)]);
     }
 
-    // Notes which ways variable i may go. At 0 the slope jumps, and the side changes.
+    // Notes in which directions variable i may move. At 0 the slope jumps, and the side changes.
     void settle(std::int64_t i) {
         const auto at = static_cast<std::size_t>(i);
         const double value = b(i);

@@ -1,5 +1,5 @@
 // One number from another that looks random; different ones stay different. As `mix` in
-// kernels/codes.py.
+// kernels/objects/tokens.py.
 #pragma once
 
 #include <cstdint>

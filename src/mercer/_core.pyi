@@ -107,7 +107,7 @@ class Packed32:
     @staticmethod
     def make(job: Job32, narrow: bool, stop: Callable[[], bool] | None) -> Packed32:
         """
-        The matrix of a job on one collection of points; narrow keeps 16 bits a number.
+        The matrix of a job on one collection of points; narrow keeps 16 bits per number.
         """
 
     @property
@@ -210,7 +210,7 @@ class Packed64:
     @staticmethod
     def make(job: Job64, narrow: bool, stop: Callable[[], bool] | None) -> Packed64:
         """
-        The matrix of a job on one collection of points; narrow keeps 16 bits a number.
+        The matrix of a job on one collection of points; narrow keeps 16 bits per number.
         """
 
     @property

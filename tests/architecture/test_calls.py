@@ -12,7 +12,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 MOST_IN_A_CALL = 5
 MOST_IN_A_RECORD = 3
 # Native functions take their arguments by place, and records of events as many as their text asks.
-BY_PLACE = ("self.block.solve", "logger.info")
+BY_PLACE = ("self.block.solve", "work.block.polish", "logger.info")
 # Kernels, inputs and losses are values that users write. `grams` hands arrays to the native engine.
 FREE = ("kernels", "inputs", "losses.py", "monitor.py", "grams")
 

@@ -10,7 +10,7 @@ from mercer import KernelPrototypeClassifier
 from mercer.checks import FileError
 from mercer.files import load, save
 from mercer.files.columns import unpack_column
-from mercer.files.context import Unpacking
+from mercer.files.context import LoadContext
 from mercer.files.values import unpack_value
 from mercer.kernels import Gaussian, Linear
 
@@ -207,21 +207,21 @@ NONSENSE = [
 
 @pytest.mark.parametrize("data", NONSENSE, ids=lambda data: json.dumps(data)[:60])
 def test_nonsense_is_refused(data):
-    unpacking = Unpacking("test", NUMBERS, {})
+    unpacking = LoadContext("test", NUMBERS, {})
     with pytest.raises(FileError, match=r"^test: .*; got .*"):
         unpack_value(data, unpacking)
 
 
 def test_a_frame_that_makes_sense():
     data = frame({"values": ARRAY}, {"values": {"type": "array", "tensor": "o"}})
-    assert unpack_value(data, Unpacking("test", NUMBERS, {})).raw.to_dict(as_series=False) == {
+    assert unpack_value(data, LoadContext("test", NUMBERS, {})).raw.to_dict(as_series=False) == {
         "a": [0.5, 1.5, 2.5],
         "b": [0, 1, 3],
     }
 
 
 def test_a_field_is_of_the_type_and_no_other():
-    unpacking = Unpacking("test", {}, {})
+    unpacking = LoadContext("test", {}, {})
     for value, kind in ((True, int), (1, bool), (1, float), (1.0, int), ({}, list), (None, str)):
         with pytest.raises(FileError, match=f"a {kind.__name__} must be given as 'a'"):
             unpacking.get({"a": value}, "a", kind)
@@ -234,7 +234,7 @@ def test_sets_must_be_of_what_can_be_in_a_set():
     for kind in ({"kind": "set", "items": lists}, {"kind": "dict", "keys": lists, "values": lists}):
         tensors = NUMBERS | {"two": np.array([0, 2])}
         with pytest.raises(FileError, match=r"items of its kind|used once"):
-            unpack_column(kind | {"offsets": "two"}, Unpacking("test", tensors, {}))
+            unpack_column(kind | {"offsets": "two"}, LoadContext("test", tensors, {}))
 
 
 # --- models that make no sense -----------------------------------------------------------------

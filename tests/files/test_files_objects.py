@@ -16,7 +16,7 @@ from mercer import SVC, KernelPrototypeClassifier
 from mercer.checks import FileError
 from mercer.files import load, save, strict
 from mercer.files.columns import pack_column, unpack_column
-from mercer.files.context import Packing, Unpacking
+from mercer.files.context import LoadContext, SaveContext
 from mercer.inputs import Graph, Tree
 from mercer.kernels import (
     Fisher,
@@ -40,9 +40,9 @@ from mercer.kernels import (
 
 def back(items):
     """The items after a way through JSON and tensors, and how many tensors it took."""
-    packing = Packing()
+    packing = SaveContext()
     column = strict.loads(json.dumps(pack_column(items, packing, "x")), "test")
-    unpacking = Unpacking("test", packing.tensors, {})
+    unpacking = LoadContext("test", packing.tensors, {})
     found = unpack_column(column, unpacking)
     unpacking.finish()
     return found, len(packing.tensors)
@@ -97,7 +97,7 @@ def test_many_trees_are_a_few_tensors():
 
 def test_a_subtree_is_saved_without_the_rest():
     whole = Tree.parse("(S (A a) (B b c))")
-    packing = Packing()
+    packing = SaveContext()
     pack_column([whole.children[1]], packing, "x")
     assert packing.tensors["x.children"].tolist() == [2, 0, 0]
     assert packing.tensors["x.labels"].tobytes() == b"Bbc"
@@ -330,7 +330,7 @@ def graph(**changes):
 
 
 def unpacked(column):
-    return unpack_column(column, Unpacking("test", TENSORS, {}))
+    return unpack_column(column, LoadContext("test", TENSORS, {}))
 
 
 def test_columns_that_make_sense():
@@ -414,7 +414,7 @@ def test_numbers_of_edges_are_checked_before_they_are_used(degrees):
 def test_an_edge_given_twice_is_refused():
     tensors = TENSORS | {"twice": np.array([2, 0, 0, 0]), "same": np.array([1, 1])}
     with pytest.raises(FileError, match="an edge must be given once"):
-        unpack_column(graph(degrees="twice", ends="same"), Unpacking("test", tensors, {}))
+        unpack_column(graph(degrees="twice", ends="same"), LoadContext("test", tensors, {}))
 
 
 def test_a_model_with_a_tree_that_is_none(tmp_path):

@@ -194,7 +194,9 @@ def test_records_of_the_user_are_refused(tmp_path):
         grade: int = 1
 
     model = KernelPrototypeClassifier()
-    model.certificate_ = MyCertificate("exact", "", 0, 0, 0.0)
+    model.certificate_ = MyCertificate(
+        status="exact", plan="", kernel_entries=0, bytes=0, seconds=0.0
+    )
     with pytest.raises(FileError, match=r"state\.certificate_ must be something that a model file"):
         save(model, tmp_path / "model.mercer")
     assert "MyCertificate" not in records()

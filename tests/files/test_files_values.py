@@ -13,14 +13,14 @@ from hypothesis.extra import numpy as arrays
 from mercer.checks import FileError
 from mercer.files import strict
 from mercer.files.columns import pack_column, unpack_column
-from mercer.files.context import Packing, Unpacking
+from mercer.files.context import LoadContext, SaveContext
 from mercer.files.values import pack_value, unpack_value
 from mercer.kernels import Basis, Gaussian, Linear
 from mercer.models import PrototypeCertificate
 
 
 def packed(value):
-    packing = Packing()
+    packing = SaveContext()
     return pack_value(value, packing, "state.x_"), packing
 
 
@@ -28,7 +28,7 @@ def back(value):
     """The value after a way through JSON and tensors."""
     data, packing = packed(value)
     text = json.dumps(data, allow_nan=False)
-    unpacking = Unpacking("test", packing.tensors, packing.functions)
+    unpacking = LoadContext("test", packing.tensors, packing.functions)
     found = unpack_value(strict.loads(text, "test"), unpacking)
     unpacking.finish()
     return found
@@ -87,9 +87,9 @@ def test_any_value_comes_back(value):
 
 @given(st.lists(VALUES, max_size=6))
 def test_any_list_is_a_column(items):
-    packing = Packing()
+    packing = SaveContext()
     column = pack_column(items, packing, "x")
-    unpacking = Unpacking("test", packing.tensors, {})
+    unpacking = LoadContext("test", packing.tensors, {})
     assert same(unpack_column(column, unpacking), items)
     unpacking.finish()
 

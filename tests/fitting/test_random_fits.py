@@ -1,5 +1,7 @@
 """A few hundred of the random fits that `make fits` runs by the thousand, and what judges them."""
 
+import os
+import signal
 import warnings
 
 import numpy as np
@@ -86,8 +88,9 @@ def test_the_judge_catches_a_machine_that_stopped_early():
 
 
 def test_a_worker_that_hangs_is_replaced():
-    worker = Worker(("GramTransformer",), limit=0.0)
+    worker = Worker(("GramTransformer",), limit=0.1)
     try:
+        os.kill(worker.process.pid, signal.SIGSTOP)
         assert worker.judge(1)[0] == "hang"
         worker.limit = PATIENT
         assert worker.judge(1)[0] in ("ok", "own error")

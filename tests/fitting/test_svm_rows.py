@@ -7,9 +7,9 @@ from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM, prepare
 from mercer.fitting import rows as svm_rows
 from mercer.fitting.rows import SharedRows
 from mercer.kernels import FunctionKernel, Gaussian
+from mercer.models.svm.base import SupportVectorEstimator
 from mercer.run import Run
-from mercer.solvers import DenseRows, RowStore
-from mercer.solvers.box import solver as box
+from mercer.solvers import BoxSizes, DenseRows, RowStore
 
 random = np.random.default_rng(41)
 N = 240
@@ -23,8 +23,7 @@ PARTS = [np.flatnonzero(np.equal(CODES, c)) for c in range(4)]
 @pytest.fixture
 def small(monkeypatch):
     """Settings under which a few hundred points are many."""
-    monkeypatch.setattr(box, "WHOLE", 30)
-    monkeypatch.setattr(box, "BLOCK", 20)
+    monkeypatch.setattr(SupportVectorEstimator, "_sizes_of_box", BoxSizes(whole=30, block=20))
     monkeypatch.setattr(svm_rows, "DENSE", 10)
     monkeypatch.setattr(svm_rows, "LEAST", 24)
 
@@ -173,7 +172,7 @@ def test_blocks_on_kept_rows_are_the_whole(name, limit, weight, small):
     settings = {"kernel": Gaussian(0.5), "tol": 1e-7, "memory_limit": limit}
     parameters = {**model.get_params(deep=False), **settings}
     found = type(model)(**parameters).fit(X, y, sample_weight=weight)
-    box.WHOLE, svm_rows.DENSE = 1000, 1000
+    SupportVectorEstimator._sizes_of_box, svm_rows.DENSE = BoxSizes(), 1000
     wanted = type(model)(**{**parameters, "memory_limit": "1GB"}).fit(X, y, sample_weight=weight)
     assert found.certificate_.plan.startswith("rows of K, kept within")
     assert wanted.certificate_.plan == "K stored: it is small"
@@ -192,7 +191,7 @@ def test_single_precision_is_good_for_a_rough_tolerance(name, small):
     model, y = MODELS[name]
     parameters = {**model.get_params(deep=False), "kernel": Gaussian(0.5)}
     found = type(model)(**{**parameters, "tol": 1e-3, "memory_limit": "1GB"}).fit(X, y)
-    box.WHOLE, svm_rows.DENSE = 1000, 1000
+    SupportVectorEstimator._sizes_of_box, svm_rows.DENSE = BoxSizes(), 1000
     wanted = type(model)(**parameters).fit(X, y)
     assert found.certificate_.status == "converged"
     assert found.certificate_.bytes <= 4 * N * N
@@ -206,7 +205,7 @@ def test_probabilities_from_kept_rows(small):
         SVC(**parameters, memory_limit=limit).fit(X, CODES).predict_proba(NEW)
         for limit in ("1GB", "130kB")
     ]
-    box.WHOLE, svm_rows.DENSE = 1000, 1000
+    SupportVectorEstimator._sizes_of_box, svm_rows.DENSE = BoxSizes(), 1000
     wanted = SVC(**parameters).fit(X, CODES).predict_proba(NEW)
     for chances in found:
         assert np.abs(chances - wanted).max() <= 1e-3

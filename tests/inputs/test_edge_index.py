@@ -233,12 +233,7 @@ REFUSED = {
         {"edge_labels": list("abcd")},
         "edge_labels must be 6",
     ),
-    "one label": (
-        InputTypeError,
-        (BOTH,),
-        {"edge_labels": 3},
-        "edge_labels must be a list, one per",
-    ),
+    "one label": (InputTypeError, (BOTH,), {"edge_labels": 3}, "must be a list, one per"),
     "weight 0": (InputError, ([[0], [1]],), {"edge_weights": [0.0]}, "must be 1 positive numbers"),
     "weight nan": (InputError, ([[0], [1]],), {"edge_weights": [np.nan]}, "1 positive numbers"),
     "label nan": (InputTypeError, ([[0], [1]],), {"edge_labels": [np.nan]}, "not None and not NaN"),

@@ -242,4 +242,4 @@ def test_matched_values_of_anything(kernel, points):
     i, j = np.divmod(np.arange(len(points) ** 2), len(points))
     found = matched_values(kernel, view, i, view, j).reshape(len(points), -1)
     assert np.allclose(found, kernel.formula(points), rtol=1e-15)
-    assert not is_rounded(kernel) or kernel.is_from_outside()
+    assert not is_rounded(kernel) or kernel.is_user_defined()

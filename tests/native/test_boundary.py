@@ -109,9 +109,9 @@ def test_sparse_rows_must_hold_together(index: Any) -> None:
 
 def test_centre_and_scale_must_fit() -> None:
     X = np.ones((3, 2))
-    with pytest.raises(ValueError, match="one centre a column"):
+    with pytest.raises(ValueError, match="one centre per column"):
         _native.Panels64.pack(X, np.ones(3), None)
-    with pytest.raises(ValueError, match="one scale a column"):
+    with pytest.raises(ValueError, match="one scale per column"):
         _native.Panels64.pack(X, None, np.ones(1))
     with pytest.raises(TypeError):
         _native.Panels64.pack(X, np.ones(2, dtype=F32), None)
@@ -125,7 +125,7 @@ def test_centre_and_scale_must_fit() -> None:
         ({"columns": 31}, "the points of a statistic must be those of the job"),
         ({"statistics": [7]}, "unknown statistic"),
         ({"statistics": [-1]}, "unknown statistic"),
-        ({"statistics": [6]}, "one weight a column"),
+        ({"statistics": [6]}, "one weight per column"),
         ({"statistics": []}, "come with left, right, weights and factors"),
         ({"right": [panels(30, 5)]}, "both sides must have the same columns"),
         ({"left": [None]}, "every statistic needs its points"),
@@ -186,7 +186,7 @@ def test_outputs_must_fit() -> None:
     columns, keys = np.zeros((30, 31), dtype=np.int64), np.zeros((30, 31))
     with pytest.raises(ValueError, match="from 1 to the number of columns"):
         ready.top(None, columns, keys, None)
-    with pytest.raises(ValueError, match="one number a column"):
+    with pytest.raises(ValueError, match="one number per column"):
         ready.top(np.zeros(29), columns[:, :1].copy(), keys[:, :1].copy(), None)
 
 

@@ -13,7 +13,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.linear_model import LinearRegression
 
 from mercer import InputError, KernelRidge, KernelRidgeCV, load, save
-from mercer.fitting import ridge as ridge_fit
+from mercer.fitting.ridge import fit as ridge_fit
 from mercer.inputs import RowBlocks
 from mercer.kernels import Gaussian, Laplacian, Linear, Polynomial
 from mercer.postfit import posterior

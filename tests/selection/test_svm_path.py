@@ -7,7 +7,8 @@ import sklearn.svm
 from mercer import SVC, SVR, InputError, enclosing_radius, gram, svm_path
 from mercer.fitting import rows as svm_rows
 from mercer.kernels import Gaussian, Linear
-from mercer.solvers.box import solver as box
+from mercer.models.svm.base import SupportVectorEstimator
+from mercer.solvers import BoxSizes
 
 random = np.random.default_rng(7)
 X = random.normal(size=(80, 2))
@@ -31,7 +32,7 @@ def test_a_path_has_the_machines_of_single_fits(labels, way):
 
 def test_a_path_in_blocks_computes_rows_once(monkeypatch):
     monkeypatch.setattr(svm_rows, "DENSE", 10)
-    monkeypatch.setattr(box, "WHOLE", 10)
+    monkeypatch.setattr(SupportVectorEstimator, "_sizes_of_box", BoxSizes(whole=10))
     path = svm_path(X, y, Gaussian(0.5), [0.1, 1.0, 10.0, 100.0])
     entries = [model.certificate_.kernel_entries for model in path]
     assert entries == sorted(entries)

@@ -6,8 +6,7 @@ from scipy.optimize import minimize
 
 from mercer import _native
 from mercer.monitor import Monitor
-from mercer.solvers import BoxProblem, BoxSolver, DenseRows, RowStore
-from mercer.solvers.box import solver as box
+from mercer.solvers import BoxProblem, BoxSizes, BoxSolver, DenseRows, RowStore
 from mercer.solvers.box.active_set import ActiveSet
 from mercer.solvers.box.machines import (
     classification,
@@ -85,9 +84,12 @@ def slow(K, problem):
     return found.x[:n] - found.x[n:], found.fun
 
 
-def solved(K, problem, tol=1e-9, rows=None, max_iter=EVER, monitor=None):
+BLOCKS = BoxSizes(whole=30, block=20)  # 8 variables of a block are new
+
+
+def solved(K, problem, tol=1e-9, rows=None, max_iter=EVER, monitor=None, sizes=None):
     rows = rows or DenseRows(np.ascontiguousarray(K))
-    return BoxSolver(rows, tol, max_iter, monitor or Monitor()).solve(problem)
+    return BoxSolver(rows, tol, max_iter, monitor or Monitor(), sizes=sizes).solve(problem)
 
 
 def assert_feasible(problem, b, tol=1e-9):
@@ -98,13 +100,6 @@ def assert_feasible(problem, b, tol=1e-9):
     if problem.split:
         above, wanted = np.maximum(b, 0).sum(), np.maximum(problem.start, 0).sum()
         assert above == pytest.approx(wanted, abs=tol)
-
-
-@pytest.fixture
-def blocks(monkeypatch):
-    """Blocks of 20 variables, 8 of them new."""
-    monkeypatch.setattr(box, "WHOLE", 30)
-    monkeypatch.setattr(box, "BLOCK", 20)
 
 
 # --- the optimum ------------------------------------------------------------------------------
@@ -157,7 +152,7 @@ def test_singular_matrices(kind, rank):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("room", [150, 24])
-def test_blocks_find_the_optimum_of_the_whole(kind, dtype, room, blocks):
+def test_blocks_find_the_optimum_of_the_whole(kind, dtype, room):
     n = 150
     K, problem = positive(n, 20).astype(dtype) + 0.1 * np.eye(n, dtype=dtype), problems(n)[kind]
     fetched = []
@@ -167,10 +162,8 @@ def test_blocks_find_the_optimum_of_the_whole(kind, dtype, room, blocks):
         out[:] = K[wanted]
 
     rows = RowStore(fill, n, n, room, dtype)
-    found = solved(K, problem, 1e-6, rows)
-    whole = DenseRows(K)
-    box.WHOLE = n
-    wanted = solved(K, problem, 1e-9, whole)
+    found = solved(K, problem, 1e-6, rows, sizes=BLOCKS)
+    wanted = solved(K, problem, 1e-9)
     assert found.status == wanted.status == "converged"
     assert found.violation <= 1e-6
     assert_feasible(problem, found.b)
@@ -220,11 +213,11 @@ def test_filled_puts_the_first_at_their_bounds():
 
 
 @pytest.mark.parametrize("n", [25, 80])
-def test_steps_may_run_out(n, blocks):
+def test_steps_may_run_out(n):
     K, problem = positive(n, 10), problems(n)["classes"]
-    full = solved(K, problem, 1e-6)
+    full = solved(K, problem, 1e-6, sizes=BLOCKS)
     for most in (1, 5, 15):
-        found = solved(K, problem, 1e-6, max_iter=most)
+        found = solved(K, problem, 1e-6, max_iter=most, sizes=BLOCKS)
         assert found.iterations == most < full.iterations
         assert found.status == "iteration limit"
         assert full.objective < found.objective < 0
@@ -232,7 +225,7 @@ def test_steps_may_run_out(n, blocks):
         assert np.allclose(found.g, K @ found.b + problem.linear, rtol=0, atol=1e-12)
 
 
-def test_a_callback_ends_blocks(blocks):
+def test_a_callback_ends_blocks():
     K, problem = positive(80, 10), problems(80)["tube"]
     told = []
 
@@ -240,7 +233,7 @@ def test_a_callback_ends_blocks(blocks):
         told.append(record)
         return len(told) == 3
 
-    found = solved(K, problem, 1e-6, monitor=Monitor(callback=callback))
+    found = solved(K, problem, 1e-6, monitor=Monitor(callback=callback), sizes=BLOCKS)
     assert found.status == "cancelled"
     assert len(told) == 3
     assert [record["iterations"] for record in told] == sorted(r["iterations"] for r in told)
@@ -250,26 +243,26 @@ def test_a_callback_ends_blocks(blocks):
 
 
 @pytest.mark.parametrize("n", [25, 80])
-def test_a_stop_leaves_what_there_is(n, blocks):
+def test_a_stop_leaves_what_there_is(n):
     K = positive(n, 10)
     for problem in problems(n).values():
         monitor = Monitor()
         monitor.cancel()
-        found = solved(K, problem, 1e-6, monitor=monitor)
+        found = solved(K, problem, 1e-6, monitor=monitor, sizes=BLOCKS)
         assert found.status == ("converged" if found.violation <= 1e-6 else "cancelled")
         assert_feasible(problem, found.b)
         assert np.allclose(found.g, K @ found.b + problem.linear, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("n", [20, 80])
-def test_what_has_no_optimum_says_so(n, blocks):
+def test_what_has_no_optimum_says_so(n):
     half = positive(n // 2)
     K = np.block([[half, half], [half, half]])
     y = np.repeat([-1.0, 1.0], n // 2)
     for offset in (True, False):
         problem = classification(y, np.full(n, np.inf), offset)
         if offset:
-            assert solved(K, problem, 1e-6).status == "unbounded"
+            assert solved(K, problem, 1e-6, sizes=BLOCKS).status == "unbounded"
     zero = BoxProblem(
         linear=-y,
         lower=-np.full(n, np.inf),

@@ -54,16 +54,16 @@ def test_the_core_stops_where_it_cannot_tell(dtype):
 @pytest.mark.parametrize(
     ("changes", "error", "told"),
     [
-        ({"K": np.eye(3)}, ValueError, "a row and a column a point"),
+        ({"K": np.eye(3)}, ValueError, "a row and a column per point"),
         ({"order": np.array([0, 4])}, IndexError, "no such point"),
         ({"order": np.array([0, -1])}, IndexError, "no such point"),
         ({"codes": np.array([0, 3, 0, 0])}, IndexError, "no such class"),
-        ({"codes": np.array([0, 1])}, ValueError, "a code and a root a point"),
-        ({"roots": np.ones(3)}, ValueError, "a code and a root a point"),
-        ({"offset": np.zeros(2)}, ValueError, "an offset a class"),
+        ({"codes": np.array([0, 1])}, ValueError, "a code and a root per point"),
+        ({"roots": np.ones(3)}, ValueError, "a code and a root per point"),
+        ({"offset": np.zeros(2)}, ValueError, "an offset per class"),
         ({"scores": np.zeros((1, 4)), "offset": np.zeros(1)}, ValueError, "at least two classes"),
-        ({"places": np.zeros(1, dtype=int)}, ValueError, "room for a mistake a visit"),
-        ({"rivals": np.zeros(1, dtype=int)}, ValueError, "room for a mistake a visit"),
+        ({"places": np.zeros(1, dtype=int)}, ValueError, "room for one mistake per visit"),
+        ({"rivals": np.zeros(1, dtype=int)}, ValueError, "room for one mistake per visit"),
     ],
 )
 def test_the_core_checks_sizes(changes, error, told):

@@ -9,8 +9,8 @@ def costed(model, **costs):
     """Return the model, whose settings have these costs from now on."""
     usual = model._settings
 
-    def settings():
-        return replace(usual(), costs=Costs(**costs))
+    def settings(run):
+        return replace(usual(run), costs=Costs(**costs))
 
     model._settings = settings
     return model

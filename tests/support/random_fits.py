@@ -57,8 +57,12 @@ class Worker:
     def judge(self, seed: int) -> tuple[str, str, str]:
         """Return the verdict in a word, what there is to say, and the estimator."""
         self.pipe.send(seed)
-        name = self.pipe.recv()
+        name = "?"
         try:
+            if not self.pipe.poll(self.limit):
+                self._replace()
+                return "hang", f"longer than {self.limit:g} s", name
+            name = self.pipe.recv()
             if not self.pipe.poll(self.limit):
                 self._replace()
                 return "hang", f"longer than {self.limit:g} s", name

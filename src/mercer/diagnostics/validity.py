@@ -192,19 +192,23 @@ def _certify(
     precision = float(np.finfo(K.dtype).eps)
     exact = n <= EXACT
     found = _lanczos(K) if isinstance(K, Gram) or not exact else _eigen(K.astype(np.float64))
-    low, high = found.low, found.high
+    low, high, size = found.low, found.high, max(abs(found.low), abs(found.high))
     entry = float(np.abs(K.diag() if isinstance(K, Gram) else K).max())
-    size = max(abs(low), abs(high))
     # Entries off by a rounding each move eigenvalues by about sqrt(n) times as much.
-    rounding = 32 * precision * (np.sqrt(n) * entry + size)
-    tolerance = rounding if tol is None else tol * size
+    tolerance = 32 * precision * (np.sqrt(n) * entry + size) if tol is None else tol * size
     symmetric = asymmetry <= max(100 * precision, 1e-12) * max(entry, size / n)
     psd = low >= -tolerance
     estimate = round(float(found.weights[np.abs(found.nodes) > tolerance].sum()))
     rank = max(estimate, int((np.abs(found.ritz) > tolerance).sum()))
-    kept = np.maximum(found.nodes, 0.0)
-    dimension = float((found.weights * kept / (kept + alpha)).sum())
-    condition = high / low if low > tolerance else float("inf")
+    verdict = _verdict(
+        what=what,
+        symmetric=symmetric,
+        asymmetry=asymmetry,
+        low=low,
+        tolerance=tolerance,
+        rank=rank,
+        n=n,
+    )
     return KernelCertificate(
         n=n,
         is_symmetric=symmetric,
@@ -214,19 +218,11 @@ def _certify(
         max_eigenvalue=high,
         tolerance=float(tolerance),
         rank=min(rank, n),
-        effective_dimension=dimension,
+        effective_dimension=found.dimension(alpha),
         alpha=alpha,
-        condition=condition,
+        condition=high / low if low > tolerance else float("inf"),
         method="exact" if exact else "Lanczos",
-        verdict=_verdict(
-            what=what,
-            symmetric=symmetric,
-            asymmetry=asymmetry,
-            low=low,
-            tolerance=tolerance,
-            rank=rank,
-            n=n,
-        ),
+        verdict=verdict,
         witness=None if psd else found.witness,
     )
 
@@ -244,6 +240,11 @@ class _Spectrum:
     nodes: Array
     weights: Array
     ritz: Array
+
+    def dimension(self, alpha: float) -> float:
+        """Return the effective dimension, tr K (K + alpha I)^-1."""
+        kept = np.maximum(self.nodes, 0.0)
+        return float((self.weights * kept / (kept + alpha)).sum())
 
 
 def _eigen(K: Array) -> _Spectrum:

@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..checks import Array, MemoryLimitError, bytes_text
 from ..grams import Gram, limit_in_bytes
-from ..models.atomic import atomic
 from ..models.base import Certificate, KernelEstimator
-from ..models.parameters import run_of
-from ..models.records import recorded
+from ..models.contract.atomic import atomic
+from ..models.contract.parameters import run_of
+from ..models.contract.records import recorded
 from ..status import Status
 from ..typing import KernelLike, MemoryLimit, PointsLike
 

@@ -19,7 +19,7 @@ from ..checks import FileError, InputTypeError, sentence, show
 from ..monitor import warn
 from ..typing import Estimator
 from . import container, points, streams, structures  # noqa: F401  (they add words to the table)
-from .context import Packing, Unpacking, reference
+from .context import LoadContext, SaveContext, reference
 from .estimators import pack_model, unpack_model
 from .streams import Readable, Writable
 from .values import unpack_value
@@ -65,7 +65,7 @@ def save(model: Estimator, target: str | os.PathLike[str] | Writable) -> None:
     ['yes']
     """
     streams.check_target(target, "save")
-    packing = Packing()
+    packing = SaveContext()
     try:
         parts = pack_model(model, packing)
     except RecursionError:
@@ -126,7 +126,7 @@ def load(
         raise InputTypeError(sentence("load", must, show(functions)))
     with streams.opened(source, who) as bytes_of_model:
         manifest, tensors = container.read(bytes_of_model, who)
-    unpacking = Unpacking(who, tensors, functions or {})
+    unpacking = LoadContext(who, tensors, functions or {})
     _check_functions(manifest, unpacking)
     _unpack_transformers(manifest, unpacking)
     model = unpack_model(manifest, unpacking)
@@ -134,7 +134,7 @@ def load(
     return model
 
 
-def _versions(packing: Packing) -> dict[str, Any]:
+def _versions(packing: SaveContext) -> dict[str, Any]:
     """Return who wrote the file and who can read it; one without preprocessors every reader can."""
     text = ".".join(map(str, container.FORMAT))
     manifest: dict[str, Any] = {"format": text, "min_reader": "1.0"}
@@ -146,7 +146,7 @@ def _versions(packing: Packing) -> dict[str, Any]:
     return manifest
 
 
-def _unpack_transformers(manifest: dict[str, Any], unpacking: Unpacking) -> None:
+def _unpack_transformers(manifest: dict[str, Any], unpacking: LoadContext) -> None:
     """Put together the transformers within kernels, each of which may use those before it."""
     packed = manifest.get("transformers", [])
     if not isinstance(packed, list):
@@ -164,7 +164,7 @@ def _unpack_transformers(manifest: dict[str, Any], unpacking: Unpacking) -> None
         )
 
 
-def _check_functions(manifest: dict[str, Any], unpacking: Unpacking) -> None:
+def _check_functions(manifest: dict[str, Any], unpacking: LoadContext) -> None:
     """Ask for all missing functions at once."""
     names = map(str, unpacking.get(manifest, "functions", list))
     missing = [name for name in names if name not in unpacking.functions]

@@ -10,13 +10,13 @@ import scipy.sparse
 
 from ..checks import Array
 from .container import DTYPES
-from .context import Packing, Unpacking
+from .context import LoadContext, SaveContext
 
 _TIMES = re.compile(r"(datetime64|timedelta64)\[(Y|M|W|D|h|m|s|ms|us|ns)\]")
 _LAST_CHARACTER = 0x10FFFF
 
 
-def pack_array(array: Array, packing: Packing, where: str) -> dict[str, Any]:
+def pack_array(array: Array, packing: SaveContext, where: str) -> dict[str, Any]:
     """Return an array as one tensor: text as its characters, times as whole numbers."""
     array = np.asarray(array)
     dtype = array.dtype
@@ -39,7 +39,7 @@ def pack_array(array: Array, packing: Packing, where: str) -> dict[str, Any]:
     return {"tensor": packing.tensor(where, values), **found}
 
 
-def unpack_array(data: dict[str, Any], unpacking: Unpacking) -> Array:
+def unpack_array(data: dict[str, Any], unpacking: LoadContext) -> Array:
     """Return the array of a tensor."""
     array = unpacking.tensor(data, "tensor")
     if "text" in data:
@@ -52,7 +52,7 @@ def unpack_array(data: dict[str, Any], unpacking: Unpacking) -> Array:
     return np.asfortranarray(array) if data.get("order") == "F" else array
 
 
-def _text_array(array: Array, kind: str, unpacking: Unpacking) -> Array:
+def _text_array(array: Array, kind: str, unpacking: LoadContext) -> Array:
     wanted = {"U": np.uint32, "S": np.uint8}.get(kind)
     # None would compare equal to float64: NumPy takes it for the usual type.
     if wanted is None or array.dtype != wanted or array.ndim == 0 or array.shape[-1] == 0:
@@ -63,7 +63,7 @@ def _text_array(array: Array, kind: str, unpacking: Unpacking) -> Array:
     return array.view(f"<{kind}{array.shape[-1]}").reshape(array.shape[:-1])
 
 
-def pack_csr(rows: Any, packing: Packing, where: str) -> dict[str, Any]:
+def pack_csr(rows: Any, packing: SaveContext, where: str) -> dict[str, Any]:
     """Return sparse rows as three tensors."""
     if rows.format != "csr" or rows.ndim != 2:
         raise packing.refusal(rows, where)
@@ -78,7 +78,7 @@ def pack_csr(rows: Any, packing: Packing, where: str) -> dict[str, Any]:
     }
 
 
-def unpack_csr(data: dict[str, Any], unpacking: Unpacking) -> Any:
+def unpack_csr(data: dict[str, Any], unpacking: LoadContext) -> Any:
     """Return sparse rows; no index may lead out of them."""
     values = unpack_array(unpacking.get(data, "values", dict), unpacking)
     indices = unpacking.tensor(data, "indices")
@@ -94,7 +94,7 @@ def unpack_csr(data: dict[str, Any], unpacking: Unpacking) -> Any:
     return kind((values, indices, starts), shape=(len(starts) - 1, columns))
 
 
-def check_offsets(offsets: Array, total: int, unpacking: Unpacking) -> None:
+def check_offsets(offsets: Array, total: int, unpacking: LoadContext) -> None:
     """Refuse offsets that do not go from 0 to the total in steps forward."""
     rising = len(offsets) > 0 and bool(np.all(offsets[1:] >= offsets[:-1]))
     if not rising or offsets[0] != 0 or offsets[-1] != total:

@@ -19,7 +19,7 @@ import numpy as np
 from ..checks import Array
 from .arrays import check_offsets, pack_array, unpack_array
 from .container import is_shape
-from .context import Packing, Unpacking
+from .context import LoadContext, SaveContext
 
 Kind = tuple[Hashable, ...]
 Column = dict[str, Any]
@@ -64,8 +64,8 @@ class Structure:
 
     word: str
     traits: Callable[[Any], Kind]
-    pack: Callable[[Sequence[Any], Packing, str], Column]
-    unpack: Callable[[Column, Unpacking], list[Any]]
+    pack: Callable[[Sequence[Any], SaveContext, str], Column]
+    unpack: Callable[[Column, LoadContext], list[Any]]
 
 
 _structures: dict[type, Structure] = {}
@@ -75,8 +75,8 @@ def register_kind(
     type_of_item: type,
     word: str,
     traits: Callable[[Any], Kind],
-    pack: Callable[[Sequence[Any], Packing, str], Column],
-    unpack: Callable[[Column, Unpacking], list[Any]],
+    pack: Callable[[Sequence[Any], SaveContext, str], Column],
+    unpack: Callable[[Column, LoadContext], list[Any]],
 ) -> None:
     """Let columns hold items of one more type."""
     _structures[type_of_item] = Structure(word=word, traits=traits, pack=pack, unpack=unpack)
@@ -95,7 +95,7 @@ def _whole(text: str) -> int:
 # --- packing -----------------------------------------------------------------------------------
 
 
-def pack_column(items: Sequence[Any], packing: Packing, where: str) -> Column:
+def pack_column(items: Sequence[Any], packing: SaveContext, where: str) -> Column:
     """Return a list of items as tensors."""
     kinds: list[Kind] = []
     for item in items:
@@ -149,7 +149,7 @@ def _kind(item: Any) -> Kind | None:
     return None
 
 
-def _pack_part(kind: Kind, items: Sequence[Any], packing: Packing, where: str) -> Column:
+def _pack_part(kind: Kind, items: Sequence[Any], packing: SaveContext, where: str) -> Column:
     """Return items of one kind as tensors."""
     name = str(kind[0])
     column: Column = {"kind": name}
@@ -185,7 +185,7 @@ def _pack_part(kind: Kind, items: Sequence[Any], packing: Packing, where: str) -
     return column  # none
 
 
-def _pack_texts(name: str, items: Sequence[Any], packing: Packing, where: str) -> Column:
+def _pack_texts(name: str, items: Sequence[Any], packing: SaveContext, where: str) -> Column:
     if name == "hex":
         items = [hex(item) for item in items]
     contents = [
@@ -198,7 +198,7 @@ def _pack_texts(name: str, items: Sequence[Any], packing: Packing, where: str) -
     }
 
 
-def pack_offsets(items: Sequence[Any], packing: Packing, where: str) -> str:
+def pack_offsets(items: Sequence[Any], packing: SaveContext, where: str) -> str:
     """Return the name of the tensor that says where each item ends."""
     ends = np.cumsum([0, *map(len, items)], dtype=np.int64)
     return packing.tensor(f"{where}.offsets", ends)
@@ -219,7 +219,7 @@ def _order(item: Any) -> tuple[str, Any]:
 # --- unpacking ---------------------------------------------------------------------------------
 
 
-def unpack_column(data: Any, unpacking: Unpacking) -> list[Any]:
+def unpack_column(data: Any, unpacking: LoadContext) -> list[Any]:
     """Return the list of a column."""
     kind = unpacking.get(data, "kind", str)
     if kind == "union":
@@ -227,7 +227,7 @@ def unpack_column(data: Any, unpacking: Unpacking) -> list[Any]:
     return _unpack_part(kind, data, unpacking)
 
 
-def _unpack_union(data: Any, unpacking: Unpacking) -> list[Any]:
+def _unpack_union(data: Any, unpacking: LoadContext) -> list[Any]:
     codes = unpacking.tensor(data, "codes", np.uint8)
     parts = unpacking.get(data, "parts", list)
     counts = np.bincount(codes, minlength=len(parts))
@@ -244,7 +244,7 @@ def _unpack_union(data: Any, unpacking: Unpacking) -> list[Any]:
     return [next(heads[code]) for code in codes.tolist()]
 
 
-def _unpack_part(kind: str, data: Any, unpacking: Unpacking) -> list[Any]:
+def _unpack_part(kind: str, data: Any, unpacking: LoadContext) -> list[Any]:
     if kind in _NUMBERS:
         return list(unpacking.tensor(data, "values", _NUMBERS[kind]).tolist())
     if kind in _TEXTS:
@@ -275,13 +275,15 @@ def _unpack_part(kind: str, data: Any, unpacking: Unpacking) -> list[Any]:
     raise unpacking.fail("a column must be of a known kind", kind)
 
 
-def _unpack_texts(kind: str, data: Any, unpacking: Unpacking) -> list[Any]:
+def _unpack_texts(kind: str, data: Any, unpacking: LoadContext) -> list[Any]:
     content = unpacking.tensor(data, "bytes", np.uint8).tobytes()
     make = _TEXTS[kind]
     return grouped(data, len(content), unpacking, lambda rows: make(content[rows]))
 
 
-def grouped(data: Any, total: int, unpacking: Unpacking, make: Callable[[slice], Any]) -> list[Any]:
+def grouped(
+    data: Any, total: int, unpacking: LoadContext, make: Callable[[slice], Any]
+) -> list[Any]:
     """Return what is made of the items between each two offsets."""
     offsets = unpacking.tensor(data, "offsets", np.int64)
     check_offsets(offsets, total, unpacking)
@@ -291,7 +293,7 @@ def grouped(data: Any, total: int, unpacking: Unpacking, make: Callable[[slice],
         raise unpacking.fail("a column must hold items of its kind", str(error)) from None
 
 
-def _unpack_arrays(data: Any, values: Array, unpacking: Unpacking) -> list[Any]:
+def _unpack_arrays(data: Any, values: Array, unpacking: LoadContext) -> list[Any]:
     table = unpacking.tensor(data, "shapes", np.int64, dimensions=2)
     # A table without columns takes no bytes, whatever number of rows it claims to have.
     possible = table.shape[1] > 0 or len(table) == len(values)

@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from ..checks import show
-from .context import Packing, Unpacking
+from .context import LoadContext, SaveContext
 from .preprocessing import BY_KIND, COMMON
 from .records import estimators
 from .rules import Context, Fail, Rule, Schema, check, or_none, real, truth
@@ -73,7 +73,7 @@ def _is_word(value: Any, *words: str) -> bool:
 # --- pipelines ---------------------------------------------------------------------------------
 
 
-def pack_pipeline(model: Pipeline, packing: Packing, where: str) -> Fields:
+def pack_pipeline(model: Pipeline, packing: SaveContext, where: str) -> Fields:
     """Return a pipeline as its steps."""
     left_out = [key for key in ("memory", "transform_input") if getattr(model, key) is not None]
     packing.left_out += [f"{where}parameters.{key}" for key in left_out]
@@ -84,7 +84,7 @@ def pack_pipeline(model: Pipeline, packing: Packing, where: str) -> Fields:
     return {"estimator": "Pipeline", "steps": steps, "verbose": bool(model.verbose)}
 
 
-def unpack_pipeline(data: Fields, unpacking: Unpacking) -> Pipeline:
+def unpack_pipeline(data: Fields, unpacking: LoadContext) -> Pipeline:
     """Return the pipeline of its steps, which must fit each other."""
     steps = []
     for one in unpacking.get(data, "steps", list):
@@ -129,7 +129,7 @@ def check_chain(model: Pipeline, fail: Fail) -> None:
 # --- transformers of some columns each ----------------------------------------------------------
 
 
-def pack_column_transformer(model: ColumnTransformer, packing: Packing, where: str) -> Fields:
+def pack_column_transformer(model: ColumnTransformer, packing: SaveContext, where: str) -> Fields:
     """Return a transformer of columns as its parts: what is fitted, with the columns it is for."""
     given = {key: getattr(model, key) for key in _PARAMETERS}
     if model.n_jobs is not None:  # it belongs to a machine, and no file is to start processes
@@ -161,7 +161,7 @@ def pack_column_transformer(model: ColumnTransformer, packing: Packing, where: s
 
 
 def _pack_part(
-    model: ColumnTransformer, part: Any, packing: Packing, where: str, fitted: bool
+    model: ColumnTransformer, part: Any, packing: SaveContext, where: str, fitted: bool
 ) -> list[Any]:
     name, step, columns = part
     if isinstance(step, FunctionTransformer) and step.func is step.inverse_func is None:
@@ -178,7 +178,7 @@ def _pack_part(
     ]
 
 
-def unpack_column_transformer(data: Fields, unpacking: Unpacking) -> ColumnTransformer:
+def unpack_column_transformer(data: Fields, unpacking: LoadContext) -> ColumnTransformer:
     """Return the transformer of its parts, which must be for columns that there are."""
     parameters = {
         key: unpack_value(value, unpacking)
@@ -208,7 +208,7 @@ def unpack_column_transformer(data: Fields, unpacking: Unpacking) -> ColumnTrans
     return model
 
 
-def _unpack_part(data: Any, unpacking: Unpacking) -> Step:
+def _unpack_part(data: Any, unpacking: LoadContext) -> Step:
     if not isinstance(data, list) or len(data) != 3 or type(data[0]) is not str:
         raise unpacking.fail("a part must be a name, a transformer and columns", show(data))
     name, step, columns = data[0], *(unpack_value(one, unpacking) for one in data[1:])
@@ -220,7 +220,7 @@ def _unpack_part(data: Any, unpacking: Unpacking) -> Step:
     return name, step, columns
 
 
-def _restore(model: ColumnTransformer, parts: list[Step], unpacking: Unpacking) -> None:
+def _restore(model: ColumnTransformer, parts: list[Step], unpacking: LoadContext) -> None:
     """Set what scikit-learn notes in `fit`, worked out from the fitted parts."""
     places = {name: _places(model, columns, unpacking) for name, _, columns in parts}
     names = [name for name, _, _ in parts]
@@ -252,7 +252,7 @@ def _restore(model: ColumnTransformer, parts: list[Step], unpacking: Unpacking) 
         raise unpacking.fail("a ColumnTransformer must make at least one column", "none")
 
 
-def _places(model: ColumnTransformer, columns: Any, unpacking: Unpacking) -> list[int]:
+def _places(model: ColumnTransformer, columns: Any, unpacking: LoadContext) -> list[int]:
     """Return the numbers of columns given by name or number."""
     known = getattr(model, "feature_names_in_", np.zeros(0, object)).tolist()
     found = [known.index(one) if one in known else -1 for one in columns]
@@ -265,7 +265,7 @@ def _places(model: ColumnTransformer, columns: Any, unpacking: Unpacking) -> lis
 
 
 def _fitted_part(
-    model: ColumnTransformer, step: Any, places: list[int], columns: Any, unpacking: Unpacking
+    model: ColumnTransformer, step: Any, places: list[int], columns: Any, unpacking: LoadContext
 ) -> Any:
     if _is_word(step, "drop"):
         return step

@@ -15,7 +15,7 @@ def reference(index: int) -> str:
     return f"#{index}"
 
 
-class Packing:
+class SaveContext:
     """The tensors and functions of a model that is being saved, and what was left out of it."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class Packing:
             raise FileError(sentence("save", must, f"two called {name!r}"))
         return str(name)
 
-    def transformer(self, transformer: Any, pack: Callable[[Any, Packing, str], Any]) -> str:
+    def transformer(self, transformer: Any, pack: Callable[[Any, SaveContext, str], Any]) -> str:
         """Return the name of a fitted transformer within a kernel, kept once for the file.
 
         It is numbered when its own parts are, so that it refers to those before it.
@@ -91,7 +91,7 @@ class Packing:
         )
 
 
-class Unpacking:
+class LoadContext:
     """The tensors of a file and the functions handed in, while a model is put together.
 
     Every tensor is used once, so that a small file cannot become a large model.

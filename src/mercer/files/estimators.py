@@ -20,7 +20,7 @@ from .composition import (
     unpack_column_transformer,
     unpack_pipeline,
 )
-from .context import Packing, Unpacking
+from .context import LoadContext, SaveContext
 from .parts import set_attribute
 from .preprocessing import BY_KIND, BY_NAME, check_preprocessor
 from .records import estimators, name_of
@@ -32,7 +32,7 @@ _PREDICTING = ("kernel", "loss", "weights")  # parameters that may be functions,
 _FOREIGN = {"_metadata_request", "_skl_callbacks", "_parent_callback_ctx"}
 
 
-def pack_model(model: Any, packing: Packing) -> Fields:
+def pack_model(model: Any, packing: SaveContext) -> Fields:
     """Return what `save` is given: an estimator of mercer, or a pipeline that ends in one."""
     last = model.steps[-1][1] if type(model) is Pipeline and model.steps else model
     if type(last) not in estimators().values():
@@ -43,7 +43,7 @@ def pack_model(model: Any, packing: Packing) -> Fields:
     return pack_estimator(model, packing)
 
 
-def pack_estimator(model: Any, packing: Packing, where: str = "") -> Fields:
+def pack_estimator(model: Any, packing: SaveContext, where: str = "") -> Fields:
     """Return an estimator as JSON data."""
     name = name_of(type(model))
     if name is None:
@@ -84,7 +84,7 @@ def _check(model: Any, parameters: Any, state: Any, fail: Any) -> None:
     table(model, parameters, state, fail)
 
 
-def _kept_parameters(model: Any, packing: Packing, where: str) -> dict[str, Any]:
+def _kept_parameters(model: Any, packing: SaveContext, where: str) -> dict[str, Any]:
     """Return the parameters; what only another `fit` would use and no file can hold is None."""
     parameters = model.get_params(deep=False)
     for key, value in parameters.items():
@@ -113,7 +113,7 @@ def _is_passing(key: str, value: Any) -> bool:
     return key in _FOREIGN or isinstance(value, Monitor | Gram)
 
 
-def unpack_model(data: Any, unpacking: Unpacking) -> Any:
+def unpack_model(data: Any, unpacking: LoadContext) -> Any:
     """Return the model of a manifest, which is one that `save` takes."""
     model = unpack_estimator(data, unpacking)
     last = model.steps[-1][1] if type(model) is Pipeline else model
@@ -123,7 +123,7 @@ def unpack_model(data: Any, unpacking: Unpacking) -> Any:
     return model
 
 
-def unpack_estimator(data: Any, unpacking: Unpacking) -> Any:
+def unpack_estimator(data: Any, unpacking: LoadContext) -> Any:
     """Return the estimator of JSON data."""
     name = unpacking.get(data, "estimator", str)
     if name == "Pipeline":

@@ -12,12 +12,12 @@ from sklearn.base import BaseEstimator
 from ..checks import FileError, nearest, sentence, show
 from ..kernels import Kernel, from_spec
 from ..kernels.base import registry
-from .context import Packing, Unpacking
+from .context import LoadContext, SaveContext
 from .records import is_record, name_of, records
 from .values import Fields, pack_value, register, unpack_value
 
 
-def _pack_kernel(kernel: Kernel, packing: Packing, where: str) -> Fields:
+def _pack_kernel(kernel: Kernel, packing: SaveContext, where: str) -> Fields:
     nodes = [kernel]
     for node in nodes:
         nodes += node.children()
@@ -51,7 +51,7 @@ def _is_transformer(value: Any) -> bool:
     return fitted and type(value).__module__.partition(".")[0] in ("sklearn", "mercer")
 
 
-def _spec(kernel: Kernel, packing: Packing) -> Fields:
+def _spec(kernel: Kernel, packing: SaveContext) -> Fields:
     """Return the spec of a kernel in which transformers have the names they have in the file."""
     spec = kernel.spec()
     phi = getattr(kernel, "phi", None)
@@ -66,7 +66,7 @@ def _spec(kernel: Kernel, packing: Packing) -> Fields:
     return spec
 
 
-def _unpack_kernel(data: Fields, unpacking: Unpacking) -> Kernel:
+def _unpack_kernel(data: Fields, unpacking: LoadContext) -> Kernel:
     spec = unpacking.get(data, "spec", dict)
     _check_known(spec, data.get("modules"), unpacking)
     try:
@@ -75,7 +75,7 @@ def _unpack_kernel(data: Fields, unpacking: Unpacking) -> Kernel:
         raise unpacking.fail("its kernel must be valid", f"{show(spec)} ({error})") from error
 
 
-def _check_known(spec: Any, modules: Any, unpacking: Unpacking) -> None:
+def _check_known(spec: Any, modules: Any, unpacking: LoadContext) -> None:
     """Ask for the module of a kernel class that is not known; it is never imported from here."""
     names = [name for name in _names(spec) if name not in registry]
     if names:
@@ -102,7 +102,7 @@ def _names(spec: Any) -> list[str]:
     return found
 
 
-def _unpack_function(data: Fields, unpacking: Unpacking) -> Any:
+def _unpack_function(data: Fields, unpacking: LoadContext) -> Any:
     name = unpacking.get(data, "name", str)
     if name not in unpacking.functions:
         raise unpacking.fail(f"functions must have {show(name)}", "none of that name")
@@ -125,7 +125,7 @@ register(
 # --- records -----------------------------------------------------------------------------------
 
 
-def _pack_record(value: Any, packing: Packing, where: str) -> Fields:
+def _pack_record(value: Any, packing: SaveContext, where: str) -> Fields:
     if is_dataclass(value):
         content = {f.name: getattr(value, f.name) for f in fields(value)}
     else:
@@ -138,7 +138,7 @@ def _pack_record(value: Any, packing: Packing, where: str) -> Fields:
     }
 
 
-def _unpack_record(data: Fields, unpacking: Unpacking) -> Any:
+def _unpack_record(data: Fields, unpacking: LoadContext) -> Any:
     name = unpacking.get(data, "name", str)
     kind = records().get(name)
     if kind is None:
@@ -159,7 +159,7 @@ def _unpack_record(data: Fields, unpacking: Unpacking) -> Any:
         raise unpacking.fail(f"the fields of {name} must be valid", str(error)) from error
 
 
-def set_attribute(target: Any, key: str, value: Any, unpacking: Unpacking) -> None:
+def set_attribute(target: Any, key: str, value: Any, unpacking: LoadContext) -> None:
     """Set an attribute that is data: no file may put something in the place of a method."""
     there = inspect.getattr_static(type(target), key, None)
     free = not hasattr(there, "__get__") and key not in vars(target)

@@ -14,20 +14,20 @@ from ..inputs import Frame, GramRows, Input, Matrix, Objects, RowBlocks
 from ..kernels import Kernel
 from .admission import check_points
 from .columns import pack_column, unpack_column
-from .context import Packing, Unpacking
+from .context import LoadContext, SaveContext
 from .values import Fields, pack_value, register, unpack_field, unpack_value
 
 _LIBRARIES = ("pandas", "polars", "pyarrow")
 
 
-def _pack_prepared(prepared: Prepared, packing: Packing, where: str) -> Fields:
+def _pack_prepared(prepared: Prepared, packing: SaveContext, where: str) -> Fields:
     return {
         "kernel": pack_value(prepared.kernel, packing, f"{where}.kernel"),
         "points": pack_value(prepared.points, packing, f"{where}.points"),
     }
 
 
-def _unpack_prepared(data: Fields, unpacking: Unpacking) -> Prepared:
+def _unpack_prepared(data: Fields, unpacking: LoadContext) -> Prepared:
     kernel = unpack_field(data, "kernel", Kernel, unpacking)
     points = unpack_field(data, "points", Input, unpacking)
     try:
@@ -43,7 +43,7 @@ register("prepared", lambda value: isinstance(value, Prepared), _pack_prepared, 
 # --- rows of numbers, objects ------------------------------------------------------------------
 
 
-def _pack_matrix(points: Matrix, packing: Packing, where: str) -> Fields:
+def _pack_matrix(points: Matrix, packing: SaveContext, where: str) -> Fields:
     names = None if points.names is None else list(points.names)
     return {
         "values": pack_value(points.values, packing, where),
@@ -51,7 +51,7 @@ def _pack_matrix(points: Matrix, packing: Packing, where: str) -> Fields:
     }
 
 
-def _unpack_matrix(data: Fields, unpacking: Unpacking) -> Matrix:
+def _unpack_matrix(data: Fields, unpacking: LoadContext) -> Matrix:
     kinds = (np.ndarray, scipy.sparse.csr_array, scipy.sparse.csr_matrix)
     values = unpack_field(data, "values", kinds, unpacking)
     names = unpack_field(data, "names", list | None, unpacking)
@@ -64,7 +64,7 @@ def _unpack_matrix(data: Fields, unpacking: Unpacking) -> Matrix:
     return Matrix(values, names)
 
 
-def _unpack_sequence(data: Fields, unpacking: Unpacking) -> Objects:
+def _unpack_sequence(data: Fields, unpacking: LoadContext) -> Objects:
     return Objects(unpack_column(data.get("items"), unpacking))
 
 
@@ -80,7 +80,7 @@ register(
 # --- rows of a Gram matrix ---------------------------------------------------------------------
 
 
-def _pack_gram_rows(points: GramRows, packing: Packing, where: str) -> Fields:
+def _pack_gram_rows(points: GramRows, packing: SaveContext, where: str) -> Fields:
     """Keep which training points they are: predictions read the entries from new rows."""
     return {
         "columns": pack_value(points.columns, packing, f"{where}.columns"),
@@ -89,7 +89,7 @@ def _pack_gram_rows(points: GramRows, packing: Packing, where: str) -> Fields:
     }
 
 
-def _unpack_gram_rows(data: Fields, unpacking: Unpacking) -> GramRows:
+def _unpack_gram_rows(data: Fields, unpacking: LoadContext) -> GramRows:
     columns = unpack_field(data, "columns", np.ndarray, unpacking)
     width = unpacking.get(data, "width", int)
     dtype = unpacking.get(data, "dtype", str)
@@ -105,12 +105,12 @@ register("gram rows", lambda value: isinstance(value, GramRows), _pack_gram_rows
 # --- blocks ------------------------------------------------------------------------------------
 
 
-def _pack_blocks(points: RowBlocks, packing: Packing, where: str) -> Fields:
+def _pack_blocks(points: RowBlocks, packing: SaveContext, where: str) -> Fields:
     blocks = enumerate(points.blocks())
     return {"blocks": [pack_value(block, packing, f"{where}.{i}") for i, block in blocks]}
 
 
-def _unpack_blocks(data: Fields, unpacking: Unpacking) -> RowBlocks:
+def _unpack_blocks(data: Fields, unpacking: LoadContext) -> RowBlocks:
     found = [unpack_value(block, unpacking) for block in unpacking.get(data, "blocks", list)]
     if not found or not all(isinstance(block, Matrix | Objects | Frame) for block in found):
         raise unpacking.fail("blocks must be points", found)
@@ -127,7 +127,7 @@ register("row blocks", lambda value: isinstance(value, RowBlocks), _pack_blocks,
 # --- data frames -------------------------------------------------------------------------------
 
 
-def _pack_frame(points: Frame, packing: Packing, where: str) -> Fields:
+def _pack_frame(points: Frame, packing: SaveContext, where: str) -> Fields:
     columns = [
         _pack_series(points.frame.get_column(name), packing, f"{where}.{name}")
         for name in points.names
@@ -139,7 +139,7 @@ def _pack_frame(points: Frame, packing: Packing, where: str) -> Fields:
     }
 
 
-def _pack_series(column: Any, packing: Packing, where: str) -> Fields:
+def _pack_series(column: Any, packing: SaveContext, where: str) -> Fields:
     """Return numbers and times as an array, anything else as a column of items."""
     missing = np.asarray(column.is_null().to_numpy(), dtype=bool)
     kind = str(column.dtype)
@@ -155,7 +155,7 @@ def _pack_series(column: Any, packing: Packing, where: str) -> Fields:
     return {"items": pack_column(items, packing, where)}
 
 
-def _unpack_frame(data: Fields, unpacking: Unpacking) -> Frame:
+def _unpack_frame(data: Fields, unpacking: LoadContext) -> Frame:
     import narwhals.stable.v2 as narwhals
 
     names = unpack_column(data.get("names"), unpacking)
@@ -177,7 +177,7 @@ def _unpack_frame(data: Fields, unpacking: Unpacking) -> Frame:
     raise unpacking.fail("a library for data frames must be installed", "none")
 
 
-def _unpack_series(data: Any, unpacking: Unpacking) -> tuple[Any, Array | None]:
+def _unpack_series(data: Any, unpacking: LoadContext) -> tuple[Any, Array | None]:
     """Return the values of a column, and where they are missing."""
     if isinstance(data, dict) and "items" in data:
         return unpack_column(data["items"], unpacking), None

@@ -13,10 +13,10 @@ import numpy as np
 
 from ..inputs import Graph, Tree
 from .columns import Column, Kind, grouped, pack_column, pack_offsets, register_kind, unpack_column
-from .context import Packing, Unpacking
+from .context import LoadContext, SaveContext
 
 
-def _pack_trees(trees: Sequence[Tree], packing: Packing, where: str) -> Column:
+def _pack_trees(trees: Sequence[Tree], packing: SaveContext, where: str) -> Column:
     counts = [len(node.children) for tree in trees for node in tree.subtrees()]
     labels = [label for tree in trees for label in tree.labels]
     return {
@@ -26,7 +26,7 @@ def _pack_trees(trees: Sequence[Tree], packing: Packing, where: str) -> Column:
     }
 
 
-def _unpack_trees(data: Column, unpacking: Unpacking) -> list[Any]:
+def _unpack_trees(data: Column, unpacking: LoadContext) -> list[Any]:
     counts = unpacking.tensor(data, "children", np.int64).tolist()
     labels = unpack_column(data.get("labels"), unpacking)
     if len(labels) != len(counts):
@@ -53,7 +53,7 @@ def _traits(graph: Graph) -> Kind:
     )
 
 
-def _pack_graphs(graphs: Sequence[Graph], packing: Packing, where: str) -> Column:
+def _pack_graphs(graphs: Sequence[Graph], packing: SaveContext, where: str) -> Column:
     """Return edges by their smaller node, in ascending order, as a graph keeps them."""
     degrees = [np.bincount(graph.edges[:, 0], minlength=graph.n_nodes) for graph in graphs]
     ends = np.concatenate([graph.edges[:, 1] for graph in graphs])
@@ -73,7 +73,7 @@ def _pack_graphs(graphs: Sequence[Graph], packing: Packing, where: str) -> Colum
     return column
 
 
-def _unpack_graphs(data: Column, unpacking: Unpacking) -> list[Any]:
+def _unpack_graphs(data: Column, unpacking: LoadContext) -> list[Any]:
     degrees = unpacking.tensor(data, "degrees", np.int64)
     ends = unpacking.tensor(data, "ends", np.int64)
     possible = bool(np.all((degrees >= 0) & (degrees <= len(ends))))
@@ -100,7 +100,7 @@ def _unpack_graphs(data: Column, unpacking: Unpacking) -> list[Any]:
     return grouped(data, len(degrees), unpacking, graph)
 
 
-def _part(data: Column, name: str, count: int, unpacking: Unpacking) -> Any:
+def _part(data: Column, name: str, count: int, unpacking: LoadContext) -> Any:
     """Return the labels or numbers of all nodes or edges, one each; None if there are none."""
     if name not in data:
         return None

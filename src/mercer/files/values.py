@@ -20,7 +20,7 @@ from ..status import Status
 from .arrays import pack_array, pack_csr, unpack_array, unpack_csr
 from .columns import is_item, pack_column, unpack_column
 from .container import DTYPES, is_shape
-from .context import Packing, Unpacking
+from .context import LoadContext, SaveContext
 
 Fields = dict[str, Any]
 
@@ -34,8 +34,8 @@ class Codec:
 
     word: str
     fits: Callable[[Any], bool]
-    pack: Callable[[Any, Packing, str], Fields]
-    unpack: Callable[[Fields, Unpacking], Any]
+    pack: Callable[[Any, SaveContext, str], Fields]
+    unpack: Callable[[Fields, LoadContext], Any]
 
 
 _table: dict[str, Codec] = {}
@@ -44,14 +44,14 @@ _table: dict[str, Codec] = {}
 def register(
     word: str,
     fits: Callable[[Any], bool],
-    pack: Callable[[Any, Packing, str], Fields],
-    unpack: Callable[[Fields, Unpacking], Any],
+    pack: Callable[[Any, SaveContext, str], Fields],
+    unpack: Callable[[Fields, LoadContext], Any],
 ) -> None:
     """Add a word to the table; words are tried in the order in which they came."""
     _table[word] = Codec(word=word, fits=fits, pack=pack, unpack=unpack)
 
 
-def pack_value(value: Any, packing: Packing, where: str) -> Any:
+def pack_value(value: Any, packing: SaveContext, where: str) -> Any:
     """Return a value as JSON data, its arrays put aside as tensors."""
     if value is None or type(value) is bool:
         return value
@@ -69,7 +69,7 @@ def pack_value(value: Any, packing: Packing, where: str) -> Any:
     raise packing.refusal(value, where)
 
 
-def unpack_value(data: Any, unpacking: Unpacking) -> Any:
+def unpack_value(data: Any, unpacking: LoadContext) -> Any:
     """Return the value of JSON data."""
     if isinstance(data, list):
         return [unpack_value(item, unpacking) for item in data]
@@ -81,7 +81,7 @@ def unpack_value(data: Any, unpacking: Unpacking) -> Any:
     return codec.unpack(data, unpacking)
 
 
-def unpack_field(data: Fields, key: str, kinds: Any, unpacking: Unpacking) -> Any:
+def unpack_field(data: Fields, key: str, kinds: Any, unpacking: LoadContext) -> Any:
     """Return the value of a field, which must be of one of these types."""
     value = unpack_value(data.get(key), unpacking)
     if not isinstance(value, kinds):
@@ -94,14 +94,14 @@ def _is_column(value: Any) -> bool:
     return len(value) > _SHORT and is_item(value)
 
 
-def _pack_each(values: Any, packing: Packing, where: str) -> list[Any]:
+def _pack_each(values: Any, packing: SaveContext, where: str) -> list[Any]:
     return [pack_value(value, packing, f"{where}.{index}") for index, value in enumerate(values)]
 
 
 # --- containers, arrays and single items -------------------------------------------------------
 
 
-def _unpack_tuple(data: Fields, unpacking: Unpacking) -> tuple[Any, ...]:
+def _unpack_tuple(data: Fields, unpacking: LoadContext) -> tuple[Any, ...]:
     return tuple(unpack_value(item, unpacking) for item in unpacking.get(data, "items", list))
 
 
@@ -110,7 +110,7 @@ def _is_plain_dict(value: Any) -> bool:
     return named and not _is_column(value)
 
 
-def _pack_dict(value: dict[str, Any], packing: Packing, where: str) -> Fields:
+def _pack_dict(value: dict[str, Any], packing: SaveContext, where: str) -> Fields:
     return {
         "items": {
             packing.text(key, where): pack_value(one, packing, f"{where}.{key}")
@@ -119,17 +119,17 @@ def _pack_dict(value: dict[str, Any], packing: Packing, where: str) -> Fields:
     }
 
 
-def _unpack_dict(data: Fields, unpacking: Unpacking) -> dict[str, Any]:
+def _unpack_dict(data: Fields, unpacking: LoadContext) -> dict[str, Any]:
     items = unpacking.get(data, "items", dict)
     return {key: unpack_value(item, unpacking) for key, item in items.items()}
 
 
-def _pack_objects(array: Any, packing: Packing, where: str) -> Fields:
+def _pack_objects(array: Any, packing: SaveContext, where: str) -> Fields:
     items = pack_column(array.reshape(-1).tolist(), packing, where)
     return {"shape": list(array.shape), "items": items}
 
 
-def _unpack_objects(data: Fields, unpacking: Unpacking) -> Any:
+def _unpack_objects(data: Fields, unpacking: LoadContext) -> Any:
     items = unpack_column(data.get("items"), unpacking)
     shape = unpacking.get(data, "shape", list)
     if not is_shape(shape) or math.prod(shape) != len(items):
@@ -140,7 +140,7 @@ def _unpack_objects(data: Fields, unpacking: Unpacking) -> Any:
     return array.reshape(shape)
 
 
-def _unpack_item(data: Fields, unpacking: Unpacking) -> Any:
+def _unpack_item(data: Fields, unpacking: LoadContext) -> Any:
     items = unpack_column(data.get("column"), unpacking)
     if len(items) != 1:
         raise unpacking.fail("there must be one item", len(items))
@@ -180,7 +180,7 @@ _TYPES: dict[str, type] = {
 _DTYPE = re.compile(r"[<|]([biuf][1248]|O|U[0-9]{1,9})")
 
 
-def _pack_type(value: Any, packing: Packing, where: str) -> Fields:
+def _pack_type(value: Any, packing: SaveContext, where: str) -> Fields:
     if isinstance(value, np.dtype):
         text = value.newbyteorder("<").str
         if not _DTYPE.fullmatch(text):
@@ -189,7 +189,7 @@ def _pack_type(value: Any, packing: Packing, where: str) -> Fields:
     return {"name": next(name for name, kind in _TYPES.items() if kind is value)}
 
 
-def _unpack_type(data: Fields, unpacking: Unpacking) -> Any:
+def _unpack_type(data: Fields, unpacking: LoadContext) -> Any:
     if "dtype" in data:
         text = unpacking.get(data, "dtype", str)
         if not _DTYPE.fullmatch(text):

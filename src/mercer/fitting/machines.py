@@ -12,6 +12,7 @@ from ..checks import Array
 from ..monitor import Monitor, Stopped
 from ..solvers import (
     BoxProblem,
+    BoxSizes,
     BoxSolution,
     BoxSolver,
     DenseRows,
@@ -80,6 +81,7 @@ class MachineSolver:
     tol: float
     max_iter: int
     monitor: Monitor
+    sizes: BoxSizes = field(default_factory=BoxSizes)
     _sources: dict[tuple[int, ...], KernelRows] = field(default_factory=dict, init=False)
     _memory: dict[str, Any] = field(default_factory=dict, init=False)  # of blocks, to use again
 
@@ -131,7 +133,14 @@ class MachineSolver:
     def _solution(
         self, source: KernelRows, tol: float, problem: BoxProblem, g: Array | None
     ) -> BoxSolution:
-        solver = BoxSolver(source, tol, self.max_iter, self.monitor, self._memory.get("block"))
+        solver = BoxSolver(
+            source,
+            tol,
+            self.max_iter,
+            self.monitor,
+            block=self._memory.get("block"),
+            sizes=self.sizes,
+        )
         self._memory["block"] = solver.block
         return solver.solve(problem, g)
 

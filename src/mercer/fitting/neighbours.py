@@ -34,7 +34,7 @@ def self_similarity(kernel: Kernel, points: Input) -> Array:
 
 def refinable(kernel: Kernel, points: Input) -> bool:
     """Return whether single pairs differ from fast blocks of K, and can be computed again."""
-    fixed = isinstance(points, RowBlocks) or kernel.is_from_outside()
+    fixed = isinstance(points, RowBlocks) or kernel.is_user_defined()
     return not fixed and is_rounded(kernel)
 
 

@@ -12,9 +12,8 @@ from ..grams import Gram, Prepared, limit_in_bytes
 from ..inputs import Matrix
 from ..monitor import Stopped
 from ..run import Run
-from ..solvers import DenseRows, KernelRows, RowStore
+from ..solvers import BoxSizes, DenseRows, KernelRows, RowStore
 from ..solvers.box.rows import AT_ONCE
-from ..solvers.box.solver import BLOCK
 
 DENSE = 4000  # points up to which K is kept whole, in double precision
 ROUNDING = 1e-6  # of single-precision kernel values, with something to spare
@@ -77,7 +76,7 @@ class SharedRows:
         points = prepared.points
         columns = points.n_columns if isinstance(points, Matrix) else 0
         columns *= 1 if len(self.parts) == 1 else 2  # groups of them are copied
-        others = 2 * min(n, BLOCK) ** 2 + n * (columns + AT_ONCE + 40)
+        others = 2 * min(n, BoxSizes.block) ** 2 + n * (columns + AT_ONCE + 40)
         return max(self.limit - others * each, self.limit / 4)
 
     @property

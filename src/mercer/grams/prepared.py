@@ -117,7 +117,7 @@ class Prepared:
         Prepared
             Itself.
         """
-        if not isinstance(self.points, RowBlocks) and not self.kernel.is_from_outside():
+        if not isinstance(self.points, RowBlocks) and not self.kernel.is_user_defined():
             self.largest()
         return self
 
@@ -131,13 +131,8 @@ class Prepared:
         """
         if not self.kernel.has_map():
             return None
-        basis = self._basis()
+        basis = _basis(self)
         return None if basis is None or basis.is_sparse else basis.width
-
-    def _basis(self) -> Basis | None:
-        if isinstance(self.points, RowBlocks):  # any point shows what a dense map has to know
-            return self.kernel.basis(next(self.points.blocks()).take(slice(0, 1)))
-        return self.view.side.basis(self.kernel)
 
     def map_bands(
         self, X: PointsLike | None = None, at_once: int = 1024
@@ -158,7 +153,7 @@ class Prepared:
         band : ndarray or csr_array
             The features of these rows.
         """
-        basis = self._basis()
+        basis = _basis(self)
         if basis is None:
             raise KernelError(
                 sentence("map_bands", "the kernel must have a finite map", self.kernel)
@@ -238,6 +233,14 @@ class Prepared:
         return answers_of(self.kernel, self.view, X.dtype, memory_limit, part)
 
 
+def _basis(prepared: Prepared) -> Basis | None:
+    """Return what an exact map of the kernel has to know of the points."""
+    points = prepared.points
+    if isinstance(points, RowBlocks):  # any point shows what a dense map has to know
+        return prepared.kernel.basis(next(points.blocks()).take(slice(0, 1)))
+    return prepared.view.side.basis(prepared.kernel)
+
+
 def prepare(kernel: KernelLike, X: PointsLike, sample_weight: Weights = None) -> Prepared:
     """Return the kernel resolved on X, ready to make Gram matrices with these points.
 
@@ -291,9 +294,9 @@ def gram(
         The points of the rows.
     Y : array-like, sequence, data frame or Prepared, default=None
         The points of the columns, the training side; None means X.
-    use : str, default="many"
-        What it is for: "once" for one pass, which keeps nothing; "many" for passes again and again;
-        "rows" for single rows or blocks of it.
+    use : {"once", "many", "rows"}, default="many"
+        What it is for: "once" is one pass, which keeps nothing; "many" is pass after pass; "rows"
+        is single rows or blocks of it.
     memory_limit : int, float or str, default="auto"
         Bytes, as a number or a text such as "2GB"; "auto" is a share of the free memory.
     store : bool or str, default=None
@@ -345,7 +348,7 @@ def gram(
 
 
 def gram_family(
-    kernels: Sequence[Any],
+    kernels: Sequence[KernelLike],
     X: PointsLike,
     Y: PointsLike | None = None,
     *,
@@ -396,7 +399,7 @@ def gram_family(
     return GramFamily([first, *rest], left, right, plan, wanted, monitor or Monitor())
 
 
-def _sides(kernel: Kernel, X: Any, Y: Any) -> tuple[Kernel, View, View]:
+def _sides(kernel: Kernel, X: PointsLike, Y: PointsLike | None) -> tuple[Kernel, View, View]:
     """Return the resolved kernel and both views; Y is the reference of X."""
     for side in (X, Y):
         if isinstance(side, Prepared) and side.kernel != kernel:
@@ -422,7 +425,9 @@ def _dtype(wanted: Any, kernel: Kernel, left: View, right: View) -> np.dtype[Any
     return found
 
 
-def evaluate(kernel: Kernel, X: Any, Y: Any = None, dtype: Any = None) -> Array:
+def evaluate(
+    kernel: Kernel, X: PointsLike, Y: PointsLike | None = None, dtype: DTypeLike | None = None
+) -> Array:
     """Return K(X, Y) as an array: what `kernel(X, Y)` does."""
     made = gram(kernel, X, Y, store=False, dtype=dtype)
     made.checked = False  # a formula answers with what floating point makes of it

@@ -10,6 +10,7 @@ import scipy.sparse
 
 from .. import checks
 from ..checks import Array, InputError, InputTypeError, sentence
+from ..typing import PointsLike
 from . import advice
 from .blocks import RowBlocks
 from .categories import category_codes, check_categories
@@ -40,7 +41,7 @@ def register_blocks(matches: Callable[[Any], bool], adapt: Callable[[Any], RowBl
     _adapters.append((matches, adapt))
 
 
-def as_input(X: Any, domain: frozenset[str] = ANY, who: str = "X") -> Input:
+def as_input(X: PointsLike, domain: frozenset[str] = ANY, who: str = "X") -> Input:
     """Return X as the kind of input that the domain takes, checked; else say what must hold."""
     if isinstance(X, RowBlocks):
         if domain == GRAM:

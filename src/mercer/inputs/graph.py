@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from os import PathLike
 from typing import Any, Self
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import checks
 from ..checks import Array
+from ..typing import HasArray, HasShape, MatrixLike, Numbers
 from .graph_checks import checked_attributes, checked_edges, checked_labels, checked_weights
 from .graph_files import tu_graphs
 from .graph_sources import parts_of_adjacency, parts_of_edge_index, parts_of_networkx
@@ -66,11 +67,11 @@ class Graph:
     def __init__(
         self,
         n_nodes: int,
-        edges: Any,
+        edges: Iterable[Sequence[int]] | HasArray,
         node_labels: Sequence[Hashable] | None = None,
         edge_labels: Sequence[Hashable] | None = None,
-        node_attributes: Any = None,
-        edge_weights: Any = None,
+        node_attributes: MatrixLike | None = None,
+        edge_weights: Numbers | None = None,
     ) -> None:
         count = checks.whole("Graph", "n_nodes", n_nodes, least=0, most=MOST_NODES)
         pairs, order = checked_edges(edges, count)
@@ -120,7 +121,10 @@ class Graph:
 
     @classmethod
     def from_adjacency(
-        cls, matrix: Any, node_labels: Sequence[Hashable] | None = None, node_attributes: Any = None
+        cls,
+        matrix: MatrixLike | HasShape,
+        node_labels: Sequence[Hashable] | None = None,
+        node_attributes: MatrixLike | None = None,
     ) -> Self:
         """Return the graph of a symmetric matrix, in which every entry other than 0 is an edge.
 
@@ -156,8 +160,8 @@ class Graph:
         n_nodes: int | None = None,
         node_labels: Sequence[Hashable] | None = None,
         edge_labels: Sequence[Hashable] | None = None,
-        node_attributes: Any = None,
-        edge_weights: Any = None,
+        node_attributes: MatrixLike | None = None,
+        edge_weights: Numbers | None = None,
     ) -> Self:
         """Return the graph of an array of shape (2, m), whose columns are the edges.
 

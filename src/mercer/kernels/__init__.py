@@ -19,8 +19,7 @@ from ..inputs import (
     Graph,
     Tree,
 )
-from .algebra import Constant, Product, Sum
-from .around import Exp, Power, Scaled
+from .algebra import Constant, Exp, Power, Product, Scaled, Sum
 from .base import Basis, Kernel
 from .fisher.kernel import Fisher
 from .grammar import from_spec, parse

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .. import checks
 from ..checks import Array, KernelError, sentence
 from ..inputs import DOMAINS, Input, Matrix, RowBlocks, as_input
 from ..typing import PointsLike
-from .basis import Basis as Basis
-from .definition import evaluate_definition
 from .expression import Expression
 from .operators import Combinable
 from .operators import registry as registry
-from .pairs import Diagonal, Pairs, broadcast, matched_values
+from .pairs import Diagonal, Pairs, broadcast, evaluate_definition, matched_values
 
 _fast_path: Callable[..., Array] | None = None
 
@@ -29,6 +29,38 @@ def register_fast_path(evaluate: Callable[..., Array]) -> None:
     """
     global _fast_path
     _fast_path = evaluate
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What an exact feature map needs to know before it meets new points.
+
+    It says which columns there are, so that features of training points and of new points agree.
+
+    Parameters
+    ----------
+    width : int
+        Number of features.
+    ids : ndarray of uint64, default=None
+        What each feature counts, for maps of objects, ascending.
+    parts : tuple of Basis, default=()
+        The bases of the kernels inside.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Spectrum
+    >>> Spectrum(2).basis(["abab", "abc"]).width
+    3
+    """
+
+    width: int
+    ids: Array | None = None
+    parts: tuple[Basis, ...] = ()
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether features are sparse rows."""
+        return self.ids is not None or any(part.is_sparse for part in self.parts)
 
 
 class Kernel(Expression, Combinable):
@@ -62,7 +94,7 @@ class Kernel(Expression, Combinable):
            [0.447, 0.5  ]])
     """
 
-    in_core: ClassVar[bool] = False  # whether all it makes of objects is computed natively
+    is_native: ClassVar[bool] = False  # whether all it makes of objects is computed natively
     __array_ufunc__ = None  # so that NumPy numbers leave `2.0 * kernel` to the kernel
 
     def __init_subclass__(cls, *, abstract: bool = False, **options: Any) -> None:
@@ -101,7 +133,7 @@ class Kernel(Expression, Combinable):
         """
         return pairs.pairwise(self)
 
-    def formula(self, X: Any, Y: Any = None) -> Array:
+    def formula(self, X: PointsLike, Y: PointsLike | None = None) -> Array:
         """Return K(X, Y) by the definition: plain NumPy or Python, in float64, slow and obvious.
 
         Parameters
@@ -188,7 +220,9 @@ class Kernel(Expression, Combinable):
         """
         return self._evaluate(X, Y)
 
-    def _evaluate(self, X: Any, Y: Any, dtype: Any = None) -> Array:
+    def _evaluate(
+        self, X: PointsLike, Y: PointsLike | None, dtype: DTypeLike | None = None
+    ) -> Array:
         if _fast_path is None:  # named, not imported: that room lies above this one
             importlib.import_module("mercer.grams")
             return self._evaluate(X, Y, dtype)

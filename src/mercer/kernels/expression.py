@@ -80,7 +80,7 @@ class Expression:
         """
         return self.nonnegative or any(child.needs_nonnegative() for child in self.children())
 
-    def is_from_outside(self) -> bool:
+    def is_user_defined(self) -> bool:
         """Return whether a function or a matrix from the user is part of the expression.
 
         Nothing is known of those, not even that they are symmetric.
@@ -90,7 +90,7 @@ class Expression:
         bool
             True for `FunctionKernel`, `Precomputed` and expressions that contain one.
         """
-        return any(child.is_from_outside() for child in self.children())
+        return any(child.is_user_defined() for child in self.children())
 
     def walk(self, points: Input) -> list[tuple[Kernel, Input]]:
         """Return every node of the expression with the points it sees.

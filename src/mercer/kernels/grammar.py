@@ -18,8 +18,7 @@ from typing import Any
 
 from .. import checks
 from ..checks import KernelError, ParseError, sentence
-from .algebra import _Terms
-from .around import Around
+from .algebra import Around, _Terms
 from .base import Kernel
 from .operators import combine, registry
 

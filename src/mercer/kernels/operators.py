@@ -19,7 +19,7 @@ registry: dict[str, type[Kernel]] = {}
 
 def combine(kind: str, *arguments: Any) -> Kernel:
     """Return a compound kernel of the named class, simplified."""
-    made: Kernel = registry[kind].combine(*arguments)  # type: ignore[attr-defined]
+    made: Kernel = registry[kind]._combine(*arguments)  # type: ignore[attr-defined]
     return made
 
 

@@ -2,7 +2,7 @@
 
 A kernel on rows of numbers is a few *statistics* sum_c w_c s(x_c, y_c) followed by element-wise
 arithmetic. It is written once, as `profile(pairs)`; what `pairs` is decides what comes out: the
-definition (`definition.py`), the diagonal (`Diagonal`), fast blocks, or a native program.
+definition (`Definition`), the diagonal (`Diagonal`), fast blocks, or a native program.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from ..checks import Array, InputError, KernelError, sentence
 from ..inputs import Columns, GramRows, Input, Matrix
+from ..typing import PointsLike
 
 if TYPE_CHECKING:
     from .base import Kernel
@@ -316,6 +317,43 @@ def matched_values(kernel: Kernel, left: Input, right: Input) -> Array:
 
 
 @dataclass(frozen=True)
+class Definition(Pairs):
+    """The definition: float64, differences taken directly, column by column."""
+
+    left: Input
+    right: Input
+
+    @property
+    def is_matrix(self) -> bool:
+        return isinstance(self.left, Matrix)
+
+    def statistic(self, statistic: Statistic, weights: tuple[float, ...] | None) -> Array:
+        X, Y = matrices(self.left, self.right)
+        total = np.zeros((len(X), len(Y)))
+        for c, weight in enumerate(column_weights(weights, X.shape[1])):
+            total += weight * statistic.of(X[:, c, None], Y[None, :, c])
+        return total
+
+    def sides(self, function: Callable[[Input], Array]) -> tuple[Array, Array]:
+        return function(self.left)[:, None], function(self.right)[None, :]
+
+    def pairwise(self, kernel: Kernel) -> Array:
+        return loop(kernel, self.left, self.right)
+
+    def given(self) -> Array:
+        return given_block(self.left, self.right)
+
+    def on(self, columns: Columns, domain: frozenset[str], who: str) -> Definition:
+        left = self.left.on(columns, domain, who)
+        same = self.left is self.right
+        return Definition(left, left if same else self.right.on(columns, domain, who))
+
+    def of(self, phi: Callable[[Input], Input]) -> Definition:
+        left = phi(self.left)
+        return Definition(left, left if self.left is self.right else phi(self.right))
+
+
+@dataclass(frozen=True)
 class Diagonal(Pairs):
     """Only the pairs (x, x): the same profile then yields k(x, x)."""
 
@@ -387,3 +425,12 @@ def broadcast(values: Any, shape: tuple[int, ...]) -> Array:
     """Return a profile's result as a full array (that of a constant has no shape yet)."""
     result = np.asarray(values, dtype=np.float64)
     return result if result.shape == shape else np.broadcast_to(result, shape).copy()
+
+
+def evaluate_definition(kernel: Kernel, X: PointsLike, Y: PointsLike | None = None) -> Array:
+    """Return the Gram block K(X, Y) straight from the definition."""
+    left = kernel.admit(X)
+    right = left if Y is None else kernel.admit(Y)
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        values = kernel.profile(Definition(left, right))
+    return broadcast(values, (len(left), len(right)))

@@ -13,7 +13,7 @@ import scipy.sparse
 from .. import checks
 from ..checks import Array, InputError, KernelError, sentence
 from ..inputs import FRAME, ROWS, Columns, Input, RowBlocks, as_input
-from .around import Around
+from .algebra import Around
 from .base import Basis, Kernel
 from .pairs import Pairs
 

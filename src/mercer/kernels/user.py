@@ -46,7 +46,7 @@ class Precomputed(Kernel):
     def profile(self, pairs: Pairs) -> Any:
         return pairs.given()
 
-    def is_from_outside(self) -> bool:
+    def is_user_defined(self) -> bool:
         return True
 
 
@@ -99,7 +99,7 @@ class FunctionKernel(Kernel):
             return np.array(values).reshape(len(X), len(other))
         return _matrix(_dense(self.fn(X, other)))
 
-    def is_from_outside(self) -> bool:
+    def is_user_defined(self) -> bool:
         return True
 
     def spec(self) -> dict[str, Any]:

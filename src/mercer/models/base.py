@@ -17,8 +17,8 @@ from ..inputs import GRAM, OBJECT_DOMAINS, ROWS, Frame, GramRows, Input, Matrix,
 from ..kernels import Kernel, to_kernel
 from ..status import Status
 from ..typing import MemoryLimit
-from .columns import check_columns, note_columns
-from .parameters import check_parameters, is_usual
+from .contract.columns import check_columns, note_columns
+from .contract.parameters import check_parameters, is_usual
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
 from ..checks import Array, InputError, sentence
-from ..fitting.ridge import Fitted
+from ..fitting.ridge.fit import Fitted
 from ..inputs import Input
 from ..typing import (
     Callback,
@@ -24,10 +24,10 @@ from ..typing import (
     Seed,
     Weights,
 )
-from .atomic import atomic
-from .records import recorded
+from .contract.atomic import atomic
+from .contract.records import recorded
+from .contract.targets import as_classes, class_totals
 from .ridge.regressor import RidgeCertificate, RidgeEstimator
-from .targets import as_classes, class_totals
 
 SMALLEST = float(np.finfo(np.float64).tiny)
 FLAT = 1e-12  # share of the variance of a direction below which classes do not differ along it

@@ -18,10 +18,10 @@ from ..run import Run
 from ..solvers.kmeans import KernelMeans
 from ..status import Status
 from ..typing import Callback, KernelLike, MemoryLimit, PointsLike, Seed, Weights
-from .atomic import atomic
 from .base import Certificate, KernelEstimator
-from .parameters import run_of
-from .records import recorded
+from .contract.atomic import atomic
+from .contract.parameters import run_of
+from .contract.records import recorded
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,6 +27,7 @@ from ..losses import (
     check_loss,
     to_loss,
 )
+from ..run import Run
 from ..solvers.loss.newton import LossProblem
 from ..status import Status
 from ..typing import (
@@ -40,11 +41,11 @@ from ..typing import (
     TargetsLike,
     Weights,
 )
-from .atomic import atomic
 from .base import Certificate, FunctionEstimator
-from .parameters import run_of
-from .records import recorded
-from .targets import as_classes, class_totals, class_weighted, numbers_of
+from .contract.atomic import atomic
+from .contract.parameters import run_of
+from .contract.records import recorded
+from .contract.targets import as_classes, class_totals, class_weighted, numbers_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,13 +111,13 @@ class KernelMachine(FunctionEstimator):
     support_: Array
     n_iter_: int
 
-    def _settings(self) -> Settings:
-        return settings_of(self, SOLVERS, 200)
+    def _settings(self, run: Run) -> Settings:
+        return settings_of(self, run, SOLVERS, 200)
 
     def _solve(self, points: Input, loss: Any, targets: Array, weight: Array | None) -> None:
         """Find the function, and keep what predictions need."""
         run = run_of(self)
-        who, settings = run.who, settings_of(self, run, SOLVERS, 200)
+        who, settings = run.who, self._settings(run)
         alpha = checks.number(who, "alpha", self.alpha, above=0)
         if not isinstance(loss, KINKED):
             check_loss(who, loss, targets)

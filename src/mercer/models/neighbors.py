@@ -16,11 +16,11 @@ from ..inputs import Input
 from ..run import Run
 from ..status import Status
 from ..typing import KernelLike, LabelsLike, MemoryLimit, PointsLike, TargetsLike
-from .atomic import atomic
 from .base import Certificate, KernelEstimator
-from .parameters import run_of
-from .records import recorded
-from .targets import as_classes, is_single, numbers_of
+from .contract.atomic import atomic
+from .contract.parameters import run_of
+from .contract.records import recorded
+from .contract.targets import as_classes, is_single, numbers_of
 
 
 class _KernelNeighbors(KernelEstimator):

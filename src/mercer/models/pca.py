@@ -26,10 +26,10 @@ from ..postfit.preimage import (
 from ..run import Run
 from ..solvers import Spectrum
 from ..typing import Callback, Gamma, KernelLike, MemoryLimit, PointsLike, Seed, Weights
-from .atomic import atomic
 from .base import Certificate, KernelEstimator
-from .parameters import run_of
-from .records import recorded
+from .contract.atomic import atomic
+from .contract.parameters import run_of
+from .contract.records import recorded
 from .ridge.regressor import KernelRidge
 
 SOLVERS = ("auto", "dense", "krylov")

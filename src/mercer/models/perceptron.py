@@ -25,11 +25,11 @@ from ..solvers.perceptron.passes import Lesson, Votes
 from ..solvers.perceptron.solver import contradiction
 from ..status import Status
 from ..typing import Callback, KernelLike, LabelsLike, MemoryLimit, PointsLike, Seed
-from .atomic import atomic, atomic_step
 from .base import Certificate, KernelEstimator
-from .parameters import check_parameters, run_of
-from .records import recorded
-from .targets import as_classes, as_labels
+from .contract.atomic import atomic, atomic_step
+from .contract.parameters import check_parameters, run_of
+from .contract.records import recorded
+from .contract.targets import as_classes, as_labels
 
 CLOSE = 1e-3  # above it, and for many points, rows of K are kept in single precision
 

@@ -16,11 +16,11 @@ from ..run import Run
 from ..solvers import KernelMeans
 from ..status import Status, first_bad
 from ..typing import KernelLike, LabelsLike, MemoryLimit, PointsLike, Seed, Weights
-from .atomic import atomic
 from .base import Certificate, KernelEstimator
-from .parameters import run_of
-from .records import recorded
-from .targets import as_classes, class_totals
+from .contract.atomic import atomic
+from .contract.parameters import run_of
+from .contract.records import recorded
+from .contract.targets import as_classes, class_totals
 
 STARTS = 4  # of k-means within a class
 

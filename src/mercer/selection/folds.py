@@ -16,10 +16,11 @@ from ..fitting.cross_validation import HeldOut, HeldOutClasses, HeldOutNumbers, 
 from ..fitting.machines import MachineSolver
 from ..grams import threads
 from ..inputs import GramRows
+from ..models.svm.classes import class_pairs
 from ..models.svm.regressor import SVR
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Machine:
     """One machine of a fold: its training points, what it is to find, and their weights.
 
@@ -81,17 +82,28 @@ class FoldMachines:
 
     def _machines(self, model: Any, fold: int, train: Array) -> list[_Machine]:
         if self.regression:
-            return [_Machine(fold, 0, train, self.truth[train], np.ones(len(train)))]
+            everyone = np.ones(len(train))
+            return [
+                _Machine(
+                    fold=fold, column=0, points=train, targets=self.truth[train], weights=everyone
+                )
+            ]
         codes = self.codes[train]
         weights = model._weights(codes, None)[1]
         k = len(self.classes)
         if k > 2 and model._by_pairs:
-            chosen = [(codes == a, (codes == a) | (codes == b)) for a, b in model._pairs()]
+            chosen = [(codes == a, (codes == a) | (codes == b)) for a, b in class_pairs(k)]
         else:
             everyone = np.ones(len(codes), dtype=bool)
             chosen = [(codes == c, everyone) for c in (range(k) if k > 2 else [1])]
         return [
-            _Machine(fold, column, train[of], np.where(first[of], 1.0, -1.0), weights[of])
+            _Machine(
+                fold=fold,
+                column=column,
+                points=train[of],
+                targets=np.where(first[of], 1.0, -1.0),
+                weights=weights[of],
+            )
             for column, (first, of) in enumerate(chosen)
         ]
 

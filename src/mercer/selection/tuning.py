@@ -127,17 +127,7 @@ def tune(
         folds=_folds(cv, y, estimator, random_state, X),
         scoring=scoring,
     )
-    scores: dict[int, Array] = {}
-    status = Status.COMPLETE
-    for position, found in search.run(candidates):
-        scores[position] = found
-        if (
-            limit is not None
-            and time.monotonic() - start >= limit
-            and len(scores) < len(candidates)
-        ):
-            status = Status.TIME_LIMIT
-            break
+    scores, status = search.scores(candidates, None if limit is None else start + limit)
     order = sorted(scores)
     means = np.array([scores[position].mean() for position in order])
     ranked = np.where(np.isnan(means), -np.inf, means)
@@ -193,6 +183,18 @@ class _Search:
     y: Any
     folds: list[tuple[Array, Array]]
     scoring: Any
+
+    def scores(
+        self, candidates: list[dict[str, Any]], deadline: float | None
+    ) -> tuple[dict[int, Array], Status]:
+        """Return the scores by position of the candidate, and whether these are all."""
+        scores: dict[int, Array] = {}
+        for position, found in self.run(candidates):
+            scores[position] = found
+            late = deadline is not None and time.monotonic() >= deadline
+            if late and len(scores) < len(candidates):
+                return scores, Status.TIME_LIMIT
+        return scores, Status.COMPLETE
 
     def run(self, candidates: list[dict[str, Any]]) -> Iterator[tuple[int, Array]]:
         """Yield the position of a candidate and its scores, one for each fold."""

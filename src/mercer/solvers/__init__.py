@@ -6,6 +6,7 @@ from .box.leave_one_out import leave_one_out
 from .box.machines import Machine
 from .box.problem import BoxProblem, BoxSolution
 from .box.rows import DenseRows, KernelRows, RowStore
+from .box.sizes import BoxSizes
 from .box.solver import BoxSolver
 from .eigen.centred import DenseEigen, Spectrum
 from .eigen.krylov import Krylov
@@ -21,6 +22,7 @@ from .ridge.whole import Cholesky, ConjugateGradients
 
 __all__ = [
     "BoxProblem",
+    "BoxSizes",
     "BoxSolution",
     "BoxSolver",
     "Cholesky",

@@ -18,7 +18,7 @@ from numpy.testing import assert_array_equal
 from mercer import SVC, _native, gram
 from mercer.checks import KernelError
 from mercer.grams.blocks import objects as counted
-from mercer.grams.blocks.objects import meetings
+from mercer.grams.blocks.objects import sparse_products
 from mercer.inputs import SEQUENCES, Objects, as_input
 from mercer.kernels import CountKernel, Gaussian, Intersection, Linear, SetIntersection
 from mercer.kernels.objects.counted import Table
@@ -169,13 +169,13 @@ def test_native_tables_refuse_arrays_that_do_not_hold_together():
 
 def counts(random, rows, columns, density):
     dense = random.integers(1, 5, (rows, columns)) * (random.random((rows, columns)) < density)
-    dense[:, :3] = random.integers(0, 3, (rows, 3))  # popular: gone through as dense ones
+    dense[:, :3] = random.integers(0, 3, (rows, 3))  # dense columns
     return dense.astype(np.float64)
 
 
 @pytest.mark.parametrize("minimum", [False, True])
 @pytest.mark.parametrize(("rows", "columns"), [(0, 5), (1, 70), (70, 1), (90, 130), (200, 4200)])
-def test_meetings_of_two_collections(rows, columns, minimum):
+def test_sparse_products_of_two_collections(rows, columns, minimum):
     random = np.random.default_rng(rows)
     left, right = counts(random, rows, 40, 0.1), counts(random, columns, 40, 0.1)
     if minimum:
@@ -183,16 +183,16 @@ def test_meetings_of_two_collections(rows, columns, minimum):
     else:
         wanted = left @ right.T
     sparse = map(scipy.sparse.csr_array, (left, right))
-    found = meetings(*sparse, same=False, monitor=Monitor(), minimum=minimum)
+    found = sparse_products(*sparse, same=False, monitor=Monitor(), minimum=minimum)
     assert_array_equal(found, wanted)
 
 
 @pytest.mark.parametrize("minimum", [False, True])
 @pytest.mark.parametrize("n", [1, 17, 65, 300, 4500])
-def test_meetings_of_one_collection_are_mirrored(n, minimum):
+def test_sparse_products_of_one_collection_are_mirrored(n, minimum):
     rows = counts(np.random.default_rng(n), n, 30, 0.08)
     sparse = scipy.sparse.csr_array(rows)
-    found = meetings(sparse, sparse, same=True, monitor=Monitor(), minimum=minimum)
+    found = sparse_products(sparse, sparse, same=True, monitor=Monitor(), minimum=minimum)
     assert_array_equal(found, found.T)
     some = slice(None, None, max(1, n // 50))
     if minimum:
@@ -202,17 +202,17 @@ def test_meetings_of_one_collection_are_mirrored(n, minimum):
     assert_array_equal(found[some, some], wanted)
 
 
-def test_many_popular_columns_are_gone_through_a_few_at_a_time(monkeypatch):
+def test_many_dense_columns_are_gone_through_a_few_at_a_time(monkeypatch):
     monkeypatch.setattr(counted, "DENSE", 0)
     rows = np.random.default_rng(4).integers(0, 3, (70, 200)).astype(np.float64)
     sparse = scipy.sparse.csr_array(rows)
-    found = meetings(sparse, sparse, same=True, monitor=Monitor())
+    found = sparse_products(sparse, sparse, same=True, monitor=Monitor())
     assert_array_equal(found, rows @ rows.T)
-    found = meetings(sparse, sparse[:66], same=False, monitor=Monitor(), minimum=True)
+    found = sparse_products(sparse, sparse[:66], same=False, monitor=Monitor(), minimum=True)
     assert_array_equal(found, np.minimum(rows[:, None], rows[None, :66]).sum(axis=2))
 
 
-def test_meetings_refuse_rows_that_do_not_hold_together():
+def test_sparse_products_refuse_rows_that_do_not_hold_together():
     ends, columns, values = whole(0, 1, 2), np.array([0, 1], dtype=np.int32), np.ones(2)
     good = (ends, columns, values)
 
@@ -235,12 +235,12 @@ def test_meetings_refuse_rows_that_do_not_hold_together():
         meet(good, out=np.zeros((2, 3)))
 
 
-def test_meetings_can_be_stopped():
+def test_sparse_products_can_be_stopped():
     rows = scipy.sparse.csr_array(np.ones((200, 5)))
     cancelled = Monitor()
     cancelled.cancel()
     with pytest.raises(Stopped):
-        meetings(rows, rows, same=True, monitor=cancelled)
+        sparse_products(rows, rows, same=True, monitor=cancelled)
 
 
 def test_sparse_matrices_of_many_columns_meet_as_well():

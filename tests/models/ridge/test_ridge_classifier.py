@@ -16,7 +16,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from mercer import KernelRidge, KernelRidgeClassifier
 from mercer.checks import InputError
-from mercer.fitting import ridge as ridge_fit
+from mercer.fitting.ridge import fit as ridge_fit
 from mercer.inputs import RowBlocks
 from mercer.kernels import Gaussian, Linear, Polynomial, Spectrum
 from mercer.solvers.ridge import nystrom

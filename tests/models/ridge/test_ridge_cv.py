@@ -185,7 +185,9 @@ def test_refits_are_the_path(intercept, shared):
     outputs = np.column_stack([Y, X[:, 1]])
     weight = 0.2 + RANDOM.random(N)
     copies = np.where(np.arange(N) % 3 == 0, 2.0, 1.0)
-    problem = RidgeProblem(outputs, np.zeros(2), weight, intercept, copies)
+    problem = RidgeProblem(
+        targets=outputs, alpha=np.zeros(2), weight=weight, intercept=intercept, copies=copies
+    )
     K = Gaussian(0.5).formula(X, X)
     refits = RidgeRefits(K, problem, ALPHAS, Monitor(), shared)
     path = RidgePath.of_spectrum(K.copy(), problem, Monitor())

@@ -18,7 +18,8 @@ import mercer
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from mercer.fitting import rows as svm_rows
 from mercer.kernels import Categorical, Gaussian, SetIntersection, Spectrum
-from mercer.solvers.box import solver as box
+from mercer.models.svm.base import SupportVectorEstimator
+from mercer.solvers import BoxSizes
 
 random = np.random.default_rng(23)
 N = 60
@@ -329,8 +330,7 @@ def test_predictions_check_their_points():
 
 @pytest.fixture
 def blocks(monkeypatch):
-    for name, value in {"WHOLE": 30, "BLOCK": 20}.items():
-        monkeypatch.setattr(box, name, value)
+    monkeypatch.setattr(SupportVectorEstimator, "_sizes_of_box", BoxSizes(whole=30, block=20))
     monkeypatch.setattr(svm_rows, "DENSE", 10)
 
 

@@ -12,7 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer import SVC, SVR, NuSVC, NuSVR
 from mercer.kernels import Gaussian, Linear, Polynomial
-from mercer.solvers.box import solver as box
+from mercer.models.svm.base import SupportVectorEstimator
+from mercer.solvers import BoxSizes
 
 LIMIT = 60.0
 
@@ -127,8 +128,8 @@ def test_a_matrix_of_zeros_keeps_the_sum(kind):
 
 @pytest.mark.parametrize("large", [150, 4000])
 def test_blocks_end_where_steps_of_two_variables_do_not_get_on(large, monkeypatch):
-    monkeypatch.setattr(box, "WHOLE", 50)
-    monkeypatch.setattr(box, "LARGE", large)  # from here on there is no active set
+    sizes = BoxSizes(whole=50, large=large)  # from there on there is no active set
+    monkeypatch.setattr(SupportVectorEstimator, "_sizes_of_box", sizes)
     random = np.random.default_rng(0)
     X = random.normal(size=(200, 3)) * [1, 30, 300]
     y = (X[:, 0] + random.normal(size=200) > 0).astype(int)

@@ -27,7 +27,7 @@ from ...kernels.pairs import (
 )
 from ...monitor import Monitor
 from ..sides import View
-from .objects import features_product, has_native_form, meetings, object_block
+from .objects import features_product, has_native_form, object_block, sparse_products
 
 # Pairs nearer than this share of |x|**2 + |y|**2 are computed again from their difference.
 CLOSE = 1e-3
@@ -78,7 +78,7 @@ class BlockPairs(Pairs):
         if weights is not None:  # w min(x, y) = min(w x, w y)
             left, right = (rows.multiply(np.array(weights)).tocsr() for rows in (left, right))
         same = self.left.same_rows(self.right)
-        return meetings(left, right, same=same, monitor=self.monitor, minimum=True)
+        return sparse_products(left, right, same=same, monitor=self.monitor, minimum=True)
 
     @staticmethod
     def _rows(view: View) -> Any:

@@ -18,9 +18,9 @@ from ...monitor import Monitor
 from ..sides import View
 from ..trace.symbols import OPS
 
-POPULAR = 16  # an entry of a dense block costs so much less than a meeting of two sparse ones
-FEW = 64  # rows for which looking for popular columns does not pay
-DENSE = 64 * 10**6  # bytes of popular columns made dense together
+DENSE_GAIN = 16  # how much less an entry of a dense block costs than a product of sparse ones
+FEW = 64  # rows for which looking for dense columns does not pay
+DENSE = 64 * 10**6  # bytes of columns that are made dense together
 SECONDS = 0.2  # between two reports of progress
 
 
@@ -31,7 +31,7 @@ def has_native_form(kernel: Kernel) -> TypeGuard[CountKernel | PairKernel]:
 
 def is_of_objects(kernel: Kernel) -> bool:
     """Return whether all parts of an expression that look at points are such kernels."""
-    if kernel.in_core or isinstance(kernel, Constant):
+    if kernel.is_native or isinstance(kernel, Constant):
         return True
     return bool(kernel.children()) and all(is_of_objects(child) for child in kernel.children())
 
@@ -44,7 +44,9 @@ def object_block(
         return _pairs(kernel, left, right, monitor)
     kernel.check_sides(left.side.points, right.side.points)
     rows = [view.cut(_counts(kernel, view)) for view in (left, right)]
-    return meetings(*rows, same=left.same_rows(right), monitor=monitor, minimum=kernel.overlap)
+    return sparse_products(
+        *rows, same=left.same_rows(right), monitor=monitor, minimum=kernel.overlap
+    )
 
 
 def _counts(kernel: CountKernel, view: View) -> Any:
@@ -83,21 +85,27 @@ def _done(rows: int, of: int, same: bool) -> float:
     return 1.0 - (1.0 - share) ** 2 if same else share
 
 
-def meetings(
+def sparse_products(
     left: Any, right: Any, *, same: bool, monitor: Monitor, minimum: bool = False
 ) -> Array:
     """Return left @ right.T of sparse rows as a dense block, or the sums of minima.
 
-    Columns that most rows have are gone through as dense ones, the others where they meet.
+    Columns that many rows have are multiplied as dense ones, the others entry by entry.
     """
     shape = (left.shape[0], right.shape[0])
-    head = _popular(left, right) if min(shape) > FEW else np.zeros(left.shape[1], dtype=bool)
-    out = _dense_part(left, right, head, same, minimum, monitor) if head.any() else np.zeros(shape)
-    tails = _without(left, head), _without(right, head)
+    dense_columns = (
+        _dense_columns(left, right) if min(shape) > FEW else np.zeros(left.shape[1], dtype=bool)
+    )
+    out = (
+        _dense_part(left, right, dense_columns, same, minimum, monitor)
+        if dense_columns.any()
+        else np.zeros(shape)
+    )
+    sparse_parts = _without(left, dense_columns), _without(right, dense_columns)
     monitor.poll()
     if not _native.add_meetings(
-        *tails[0],
-        *tails[1],
+        *sparse_parts[0],
+        *sparse_parts[1],
         left.shape[1],
         minimum,
         same,
@@ -111,27 +119,27 @@ def meetings(
 def features_product(left: Any, right: Any, *, same: bool, monitor: Monitor) -> Array:
     """Return left @ right.T of two feature matrices, sparse or dense, as a dense block."""
     if scipy.sparse.issparse(left) and scipy.sparse.issparse(right):
-        return meetings(left, right, same=same, monitor=monitor)
+        return sparse_products(left, right, same=same, monitor=monitor)
     with np.errstate(over="ignore", invalid="ignore"):  # the caller looks for it
         return np.asarray(left @ right.T)
 
 
-def _popular(left: Any, right: Any) -> Array:
-    """Return which columns so many rows have that they are better off dense."""
+def _dense_columns(left: Any, right: Any) -> Array:
+    """Return which columns so many rows have that they are cheaper as dense columns."""
     counts = [np.bincount(rows.indices, minlength=rows.shape[1]) for rows in (left, right)]
     pairs = counts[0].astype(np.float64) * counts[1]
-    return np.asarray(POPULAR * pairs > float(left.shape[0]) * right.shape[0])
+    return np.asarray(DENSE_GAIN * pairs > float(left.shape[0]) * right.shape[0])
 
 
 def _dense_part(
-    left: Any, right: Any, head: Array, same: bool, minimum: bool, monitor: Monitor
+    left: Any, right: Any, dense_columns: Array, same: bool, minimum: bool, monitor: Monitor
 ) -> Array:
-    """Return what the popular columns add, as many of them at a time as dense rows may take."""
-    places = np.flatnonzero(head)
+    """Return what the dense columns add, as many at a time as memory for dense rows allows."""
+    places = np.flatnonzero(dense_columns)
     step = max(FEW, DENSE // (8 * (left.shape[0] + right.shape[0])))
     out = np.zeros(0)
     for start in range(0, len(places), step):
-        some = np.zeros_like(head)
+        some = np.zeros_like(dense_columns)
         some[places[start : start + step]] = True
         block = _dense_block(left, right, some, same, minimum, monitor)
         out = block if start == 0 else np.add(out, block, out=out)
@@ -139,10 +147,10 @@ def _dense_part(
 
 
 def _dense_block(
-    left: Any, right: Any, head: Array, same: bool, minimum: bool, monitor: Monitor
+    left: Any, right: Any, dense_columns: Array, same: bool, minimum: bool, monitor: Monitor
 ) -> Array:
     sides = (left,) if same else (left, right)
-    panels = [_native.Panels64.pack(_cut(rows, head), None, None) for rows in sides]
+    panels = [_native.Panels64.pack(_cut(rows, dense_columns), None, None) for rows in sides]
     job = _native.Job64(
         left.shape[0],
         right.shape[0],
@@ -164,20 +172,20 @@ def _dense_block(
     return out
 
 
-def _cut(rows: Any, head: Array) -> Array:
-    """Return the popular columns of sparse rows as dense ones."""
-    dense = np.zeros((rows.shape[0], int(head.sum())))
+def _cut(rows: Any, dense_columns: Array) -> Array:
+    """Return the chosen columns of sparse rows as a dense matrix."""
+    dense = np.zeros((rows.shape[0], int(dense_columns.sum())))
     owners = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-    popular = head[rows.indices]
-    numbers = np.cumsum(head) - 1
-    dense[owners[popular], numbers[rows.indices[popular]]] = rows.data[popular]
+    chosen = dense_columns[rows.indices]
+    numbers = np.cumsum(dense_columns) - 1
+    dense[owners[chosen], numbers[rows.indices[chosen]]] = rows.data[chosen]
     return dense
 
 
-def _without(rows: Any, head: Array) -> tuple[Array, Array, Array]:
-    """Return ends, columns and values of sparse rows without the popular columns."""
+def _without(rows: Any, dense_columns: Array) -> tuple[Array, Array, Array]:
+    """Return ends, columns and values of sparse rows without the dense columns."""
     rows = scipy.sparse.csr_array(rows)
-    kept = ~head[rows.indices]
+    kept = ~dense_columns[rows.indices]
     ends = np.concatenate([[0], np.cumsum(kept)])[rows.indptr].astype(np.int64)
     values = np.ascontiguousarray(rows.data[kept], dtype=np.float64)
     return ends, np.ascontiguousarray(rows.indices[kept], dtype=np.int32), values

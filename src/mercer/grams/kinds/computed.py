@@ -30,7 +30,7 @@ class ComputedGram(Gram):
         self.dtype = np.dtype(dtype)
         self.shape = (len(left), len(right))
         self.symmetric = left.same_rows(right)
-        self.mirrors = self.symmetric and not kernel.is_from_outside()
+        self.mirrors = self.symmetric and not kernel.is_user_defined()
 
     def diag(self) -> Array:
         if not self.symmetric:

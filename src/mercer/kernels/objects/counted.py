@@ -87,7 +87,7 @@ class CountKernel(Kernel, abstract=True):
            [2., 2.]])
     """
 
-    in_core = True
+    is_native = True
 
     @property
     def overlap(self) -> bool:

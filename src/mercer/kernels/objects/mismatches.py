@@ -60,7 +60,7 @@ class Mismatch(Kernel):
     """
 
     domain = SEQUENCES
-    in_core = True
+    is_native = True
 
     k: int
     m: int

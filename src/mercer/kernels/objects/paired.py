@@ -46,9 +46,16 @@ class PairKernel(Kernel, abstract=True):
     References
     ----------
     .. [1] D. Haussler, "Convolution kernels on discrete structures", 1999.
+
+    Examples
+    --------
+    >>> from mercer.kernels import PairKernel, Substring
+    >>> kernel = Substring(decay=0.5)
+    >>> isinstance(kernel, PairKernel), kernel.pair("ab", "ab")
+    (True, 1.25)
     """
 
-    in_core = True
+    is_native = True
 
     @abstractmethod
     def encode(self, items: Sequence[Any]) -> Any:

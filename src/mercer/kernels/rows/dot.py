@@ -13,7 +13,7 @@ import scipy.sparse
 from ... import checks
 from ...checks import Array
 from ...inputs import ROWS, Input
-from ..around import HIGHEST, tensor
+from ..algebra import HIGHEST, tensor
 from ..base import Basis, Kernel
 from ..pairs import DOT, Pairs, as_matrix
 from ..parameters import one_bandwidth

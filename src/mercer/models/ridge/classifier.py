@@ -27,9 +27,9 @@ from ...typing import (
     Seed,
     Weights,
 )
-from ..atomic import atomic
-from ..records import recorded
-from ..targets import as_classes, as_indicators, class_weighted
+from ..contract.atomic import atomic
+from ..contract.records import recorded
+from ..contract.targets import as_classes, as_indicators, class_weighted
 from .regressor import RidgeEstimator
 
 

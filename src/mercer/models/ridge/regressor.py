@@ -12,7 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from ... import checks
 from ...checks import Array, InputError, sentence
 from ...fitting.budget import Settings, settings_of
-from ...fitting.ridge import SOLVERS, Fitted, RidgeFit
+from ...fitting.ridge.choice import SOLVERS
+from ...fitting.ridge.fit import Fitted, RidgeFit
 from ...grams import Prepared, limited_threads
 from ...inputs import Input
 from ...kernels import Kernel
@@ -30,11 +31,11 @@ from ...typing import (
     TargetsLike,
     Weights,
 )
-from ..atomic import atomic
 from ..base import Certificate, FunctionEstimator
-from ..parameters import run_of
-from ..records import recorded
-from ..targets import is_single, numbers_of
+from ..contract.atomic import atomic
+from ..contract.parameters import run_of
+from ..contract.records import recorded
+from ..contract.targets import is_single, numbers_of
 
 
 @dataclass(frozen=True, kw_only=True)

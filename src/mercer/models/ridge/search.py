@@ -25,7 +25,7 @@ from ...fitting.cross_validation import (
     check_folds,
     results,
 )
-from ...fitting.ridge_search import KernelPaths
+from ...fitting.ridge.search import KernelPaths
 from ...grams import limited_threads
 from ...inputs import Input
 from ...kernels import Kernel, to_kernel
@@ -46,10 +46,10 @@ from ...typing import (
     TargetsLike,
     Weights,
 )
-from ..atomic import atomic
-from ..parameters import run_of, splits_of
-from ..records import recorded
-from ..targets import is_single, numbers_of
+from ..contract.atomic import atomic
+from ..contract.parameters import run_of, splits_of
+from ..contract.records import recorded
+from ..contract.targets import is_single, numbers_of
 from .classifier import LabelledRidge, Labels
 from .regressor import NumberRidge, RidgeEstimator
 

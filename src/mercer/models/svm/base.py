@@ -21,11 +21,11 @@ from ...inputs import Input, Matrix
 from ...kernels import Linear
 from ...linalg.cholesky import negative_eigenvalue
 from ...monitor import Monitor, Stopped, warn
-from ...solvers import Machine
+from ...solvers import BoxSizes, Machine
 from ...status import Status, first_bad
 from ...typing import Callback, Seed
 from ..base import Certificate, KernelEstimator
-from ..parameters import run_of, seed_of
+from ..contract.parameters import run_of, seed_of
 
 UNLIMITED = 2**62
 
@@ -119,6 +119,7 @@ class SupportVectorEstimator(KernelEstimator):
     n_support_: Array
     certificate_: SvmCertificate
     n_iter_: Array
+    _sizes_of_box: ClassVar[BoxSizes] = BoxSizes()
     _of_names: ClassVar[dict[str, Any]] = {"gamma": "scale", "degree": 3, "coef0": 0.0}
 
     def _cost(self, C: Any, endless: bool = True) -> float:
@@ -153,10 +154,12 @@ class SupportVectorEstimator(KernelEstimator):
         with limited_threads(run.n_jobs, who):
             reach = self._cost(getattr(self, "C", 1.0))
             rows = SharedRows(prepared, parts, run, tol, reach)
-        if rows.dense is not None and self.kernel_.is_from_outside():
+        if rows.dense is not None and self.kernel_.is_user_defined():
             with contextlib.suppress(Stopped):  # the solver then says so
                 self._check_mercer(rows.dense, run.monitor)
-        return MachineSolver(rows=rows, tol=tol, max_iter=most, monitor=run.monitor)
+        return MachineSolver(
+            rows=rows, tol=tol, max_iter=most, monitor=run.monitor, sizes=self._sizes_of_box
+        )
 
     def _check_mercer(self, K: Array, monitor: Monitor) -> None:
         """Warn where a matrix that was handed in has a negative eigenvalue that matters."""

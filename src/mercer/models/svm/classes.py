@@ -19,7 +19,7 @@ from ...inputs import Input
 from ...postfit.calibration import fit_slope, probabilities, slopes_of
 from ...solvers import Machine
 from ...typing import ClassWeight, PointsLike
-from ..targets import as_classes, class_totals, class_weighted
+from ..contract.targets import as_classes, class_totals, class_weighted
 from .base import SupportVectorEstimator
 
 SHAPES = ("ovr", "ovo")
@@ -33,6 +33,12 @@ def _has_probability(model: Any) -> bool:
 def _pairs_of(k: int) -> tuple[Array, Array]:
     """Return the first and the second class of every machine for two of k classes."""
     return np.triu_indices(k, 1)
+
+
+def class_pairs(k: int) -> list[tuple[int, int]]:
+    """Return the two classes of every machine for two of k classes."""
+    first, second = _pairs_of(k)
+    return list(zip(first.tolist(), second.tolist(), strict=True))
 
 
 @cache
@@ -107,7 +113,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
             signs = [np.where(data.codes == c, 1.0, -1.0) for c in (range(k) if k > 2 else [1])]
             return [self._spec((0,), sign, data.weights) for sign in signs]
         specs = []
-        for a, b in self._pairs():
+        for a, b in class_pairs(k):
             both = np.concatenate([data.parts[a], data.parts[b]])
             sign = np.repeat([1.0, -1.0], [len(data.parts[a]), len(data.parts[b])])
             specs.append(self._spec((a, b), sign, data.weights[both]))
@@ -119,9 +125,6 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         self._keep_rows(self._coefficients(machines, data.parts), data.parts)
         if self.probability:
             self._calibrate(data, machines)
-
-    def _pairs(self) -> list[tuple[int, int]]:
-        return list(zip(*(side.tolist() for side in _pairs_of(len(self.classes_))), strict=True))
 
     def _weights(self, codes: Array, weight: Array | None) -> tuple[Array, Array]:
         """Return the weight of each class and of each point; refuse a class without weight."""
@@ -145,7 +148,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
             b = np.array([machine.b for machine in machines])
             return [b[:, part] for part in parts]
         rows = [np.zeros((k - 1, len(part))) for part in parts]
-        for (first, second), machine in zip(self._pairs(), machines, strict=True):
+        for (first, second), machine in zip(class_pairs(k), machines, strict=True):
             size = len(parts[first])
             rows[first][second - 1], rows[second][first] = machine.b[:size], machine.b[size:]
         return rows
@@ -187,7 +190,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
             return super()._weights_of(vectors)
         groups = self._support_of_classes()
         of_class = [self.dual_coef_[:, group] @ vectors[group] for group in groups]
-        rows = [of_class[a][b - 1] + of_class[b][a] for a, b in self._pairs()]
+        rows = [of_class[a][b - 1] + of_class[b][a] for a, b in class_pairs(len(groups))]
         return np.vstack([np.asarray(row).reshape(1, -1) for row in rows])
 
     def _class_scores(self, scores: Array) -> Array:
@@ -281,7 +284,8 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
             scores = np.column_stack([machine.scores for machine in machines])
         else:
             scores = self._machine_scores(data.points)
-            for column, (pair, machine) in enumerate(zip(self._pairs(), machines, strict=True)):
+            pairs = zip(class_pairs(len(data.parts)), machines, strict=True)
+            for column, (pair, machine) in enumerate(pairs):
                 both = np.concatenate([data.parts[c] for c in pair])
                 scores[both, column] = machine.scores
         self.slopes_ = np.array([fit_slope(self._margins(scores), data.codes, data.weight)])

@@ -28,8 +28,8 @@ from ...typing import (
     Seed,
     Weights,
 )
-from ..atomic import atomic
-from ..records import recorded
+from ..contract.atomic import atomic
+from ..contract.records import recorded
 from .classes import SupportVectorClassifier
 
 

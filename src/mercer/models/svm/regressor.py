@@ -32,9 +32,9 @@ from ...typing import (
     TargetsLike,
     Weights,
 )
-from ..atomic import atomic
-from ..records import recorded
-from ..targets import numbers_of
+from ..contract.atomic import atomic
+from ..contract.records import recorded
+from ..contract.targets import numbers_of
 from .base import SupportVectorEstimator
 
 

@@ -284,7 +284,12 @@ class _Refinement:
             )
         before = self.iterations
         self.iterations, status = conjugate_gradients(
-            self._apply, systems, self.settings.max_iter, self.monitor, before, self.patience
+            self._apply,
+            systems,
+            self.settings.max_iter,
+            self.monitor,
+            done=before,
+            patience=self.patience,
         )
         if self.iterations == 0 and status != Status.CONVERGED:
             # Stopped in the first product: what the preconditioner says is all there is.

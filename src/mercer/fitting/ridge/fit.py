@@ -1,4 +1,4 @@
-"""Which way a kernel ridge problem is solved, and why."""
+"""The ways to solve a kernel ridge problem, each within its limits."""
 
 from __future__ import annotations
 
@@ -7,29 +7,23 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from ..checks import Array, InputError, KernelError, MemoryLimitError, bytes_text, sentence
-from ..grams import Gram, Prepared
-from ..inputs import RowBlocks
-from ..linalg.cg import TooSlow
-from ..linalg.cholesky import SINGLE_FROM, TILE
-from ..linalg.eigen import extreme_eigenvalues
-from ..monitor import Stopped
-from ..solvers import (
+from ...checks import Array, KernelError, MemoryLimitError, bytes_text
+from ...grams import Gram, Prepared
+from ...linalg.cg import TooSlow
+from ...monitor import Stopped
+from ...solvers import (
     Cholesky,
     ConjugateGradients,
     FeatureRidge,
     NotPositiveDefinite,
     Nystrom,
-    RidgeProblem,
     Solution,
 )
-from ..solvers.ridge.nystrom import DIRECT
-from ..solvers.ridge.problem import unsolved
-from .budget import Settings, Spaces
+from ...solvers.ridge.nystrom import DIRECT
+from ...solvers.ridge.problem import unsolved
+from .choice import RidgeChoice
 
-SOLVERS = ("auto", "primal", "cholesky", "cg", "nystrom")
 CENTRES_MOST = 10_000
 MAP_MOST = 2 * DIRECT  # features of an exact map that a search diagonalises
 
@@ -51,16 +45,12 @@ class Fitted:
     moved: Prepared | None = None
 
 
-class RidgeFit(Spaces):
-    """Chooses the way, makes the Gram matrices and runs the solver."""
-
-    def __init__(self, prepared: Prepared, problem: RidgeProblem, settings: Settings) -> None:
-        super().__init__(prepared, problem.targets.shape[1], settings)
-        self.problem = problem
+class RidgeFit(RidgeChoice):
+    """Makes the Gram matrices of the way that was chosen, and runs the solver."""
 
     def run(self, leave_one_out: bool = False) -> Fitted:
         """Return the solution; `leave_one_out`: its `keep` holds the errors of points left out."""
-        way, reason = self._choose(leave_one_out)
+        way, reason = self.choose(leave_one_out)
         ways = {
             "primal": self._by_primal,
             "cholesky": self._by_cholesky,
@@ -70,7 +60,7 @@ class RidgeFit(Spaces):
         try:
             fitted = ways[way](reason, leave_one_out)
         except NotPositiveDefinite:
-            raise self._refusal() from None
+            raise self.refusal() from None
         except Stopped as stop:  # before anything was found: f = 0, for which one point will do
             nothing = unsolved(self.problem, stop.reason, 1)
             fitted = Fitted(
@@ -82,66 +72,6 @@ class RidgeFit(Spaces):
                 entries=0,
             )
         return fitted
-
-    # --- the choice -------------------------------------------------------------------------
-
-    def _choose(self, leave_one_out: bool) -> tuple[str, str]:
-        asked = self.settings.solver
-        width = self.prepared.map_width()
-        if asked == "primal" and width is None:
-            must = "solver='primal' needs a kernel with a finite feature map"
-            raise KernelError(
-                sentence(self.who, must, repr(self.prepared.kernel), "Use solver='auto'.")
-            )
-        if asked == "cholesky" and self._cholesky_bytes() > self.limit:
-            need, limit = bytes_text(self._cholesky_bytes()), bytes_text(self.limit)
-            raise MemoryLimitError(
-                f"{self.who}: a Cholesky factor of {self.n} points must fit memory_limit; "
-                f"it needs {need}, the limit is {limit}. Raise it, or use solver='auto'."
-            )
-        if asked != "auto":
-            return asked, "as asked"
-        if width is not None and width < self.n and self._primal_bytes(width) <= self.limit:
-            return "primal", f"an exact map with {width} features is smaller than {self.n} points"
-        if isinstance(self.prepared.points, RowBlocks):
-            return "nystrom", "the points arrive in blocks"
-        if self._is_late() or self._cholesky_bytes() > self.limit:
-            return "cg", ""
-        return self._cheapest(leave_one_out)
-
-    def _cheapest(self, leave_one_out: bool) -> tuple[str, str]:
-        """Return the way to solve the whole system that costs least, where all of them are open."""
-        costs, factor = self.settings.costs, self._factor_cost()
-        if leave_one_out and self.n <= costs.exact_rows:
-            return "cholesky", f"the errors of {self.n} points left out are exact"
-        if factor <= costs.quick:
-            return "cholesky", f"a factor of {self.n} points is quick"
-        gradients = costs.gradients(*self._system(), self.settings.tol)
-        if factor * (1 + leave_one_out) <= gradients:
-            return "cholesky", f"{self.n} points, where a factor costs less than iterations"
-        return "cg", ""
-
-    def _is_late(self) -> bool:
-        """Return whether a factor would take most of the time limit."""
-        most = self.monitor.time_limit
-        return most is not None and self._factor_cost() > most / 3
-
-    def _factor_cost(self) -> float:
-        return self.settings.costs.factor(self.n) * len(self.problem.groups())
-
-    def _system(self) -> tuple[int, int, int, int]:
-        """Return the points, right sides, bytes per entry and rank of conjugate gradients."""
-        columns = sum(len(columns) for _, columns in self.problem.groups())
-        return self.n, columns, self.itemsize, self._rank(self.outputs)
-
-    def _primal_bytes(self, width: int) -> int:
-        return width * width * 8 * 3 + 2 * 4096 * width * 8
-
-    def _cholesky_bytes(self) -> int:
-        """Half of K, the tiles of the factors in one or both precisions, two bands on their way."""
-        factors = self.n * (self.n + TILE) // 2 * (8 if self.n < SINGLE_FROM else 12)
-        bands = 2 * min(TILE, self.n) * self.n * self.itemsize
-        return int(self._half_bytes() + factors + bands + self._vectors())
 
     # --- the ways ---------------------------------------------------------------------------
 
@@ -194,24 +124,14 @@ class RidgeFit(Spaces):
                 )
             except MemoryLimitError:
                 return self._too_large_for_cg(reserve, leave_one_out)
-            if self.settings.solver == "auto" and self._too_slow(K):
+            if self.settings.solver == "auto" and self._too_slow():
                 return self._by_nystrom(
                     f"K does not fit {bytes_text(self.limit)} and one pass over it would take "
                     f"{self._pass_seconds():.0f} s",
                     leave_one_out,
                 )
             why = f"K does not fit {bytes_text(self.limit)} and is computed anew in every pass"
-        solver = ConjugateGradients(
-            tol=self.settings.tol,
-            max_iter=self.settings.max_iter,
-            rank=rank,
-            random_state=self.settings.run.seed,
-            alternative=self._alternative(K, exact),
-        )
-        try:
-            found = solver.solve(K, self.problem, self.monitor, exact)
-        except TooSlow:  # its traceback keeps the preconditioner, so that the factor comes later
-            found = None
+        found = self._gradients(K, exact, rank)
         if found is None:
             return self._by_cholesky("conjugate gradients got on too slowly", leave_one_out, K)
         plan = f"conjugate gradients, K {K.plan.kind}: {reason or why}"
@@ -231,14 +151,19 @@ class RidgeFit(Spaces):
             entries=passes * self.n**2,
         )
 
-    def _alternative(self, K: Gram, exact: Gram | None) -> float:
-        """Return the cost of a factor in iterations; infinite where there can be none."""
-        beside = self._cholesky_bytes() - self._half_bytes()
-        if self.settings.solver != "auto" or exact is not None or self._is_late():
-            return np.inf
-        if K.plan.kind == "on the fly" or K.plan.bytes + beside > self.limit:
-            return np.inf
-        return self._factor_cost() / self.settings.costs.iteration(*self._system())
+    def _gradients(self, K: Gram, exact: Gram | None, rank: int) -> Solution | None:
+        """Return what conjugate gradients find; None where a factor costs less than going on."""
+        solver = ConjugateGradients(
+            tol=self.settings.tol,
+            max_iter=self.settings.max_iter,
+            rank=rank,
+            random_state=self.settings.run.seed,
+            alternative=self._alternative(K, exact),
+        )
+        try:
+            return solver.solve(K, self.problem, self.monitor, exact)
+        except TooSlow:  # the caller takes over without a traceback that keeps the preconditioner
+            return None
 
     def _too_large_for_cg(self, reserve: int, leave_one_out: bool) -> Fitted:
         need, limit = bytes_text(reserve), bytes_text(self.limit)
@@ -271,12 +196,6 @@ class RidgeFit(Spaces):
             digits = "16 bits" if options["store"] == "16 bit" else "32 bits"
             return K, exact, f"{K.plan.reason}; {digits} a number, refined with exact passes"
         return None, None, ""
-
-    def _too_slow(self, K: Gram) -> bool:
-        seconds = self._pass_seconds()
-        limit = self.monitor.time_limit
-        late = limit is not None and 25 * seconds > limit
-        return late or seconds > self.settings.costs.pass_seconds
 
     def _by_nystrom(self, reason: str, leave_one_out: bool) -> Fitted:
         wanted = self.settings.n_centers or min(max(int(10 * self.n**0.5), 100), CENTRES_MOST)
@@ -332,38 +251,3 @@ class RidgeFit(Spaces):
         few = few.take(kept)
         cross = self._cross(few, 16 * self.n * len(kept))
         return FeatureRidge(cross.bands, self.problem, self.monitor, lower)
-
-    # --- refusal ----------------------------------------------------------------------------
-
-    def _refusal(self) -> InputError:
-        """Say that K + alpha I is not positive definite, and from which alpha on it is."""
-        K = self.prepared.gram(dtype=np.float64, store=False)
-        roots = self.problem.roots
-        values = self._extremes(K, roots[:, 0])
-        least = max(-values[0], 0.0) + 10 * self.n * np.finfo(np.float64).eps * values[-1]
-        if self.itemsize == 4:
-            least += self.n * float(np.finfo(np.float32).eps) * float(K.diag().max())
-        return InputError(
-            sentence(
-                self.who,
-                "K + alpha I must be positive definite",
-                f"alpha = {self.problem.alpha.min():g} and eigenvalues of K from {values[0]:.2g} "
-                f"to {values[-1]:.2g}",
-                f"The smallest alpha that works here is about {least:.2g}.",
-            )
-        )
-
-    def _extremes(self, K: Gram, roots: Array) -> Array:
-        """Return the smallest and the largest eigenvalue of S K S, roughly where K is large."""
-        if self.n <= 2000:
-            return np.array(extreme_eigenvalues(K.dense() * roots * roots[:, None]))
-        shape = (self.n, self.n)
-        operator = LinearOperator(shape, lambda v: roots * (K @ (roots * v.ravel())))
-        found = []
-        for end in ("SA", "LA"):
-            try:
-                options = {"which": end, "tol": 1e-2, "maxiter": 5, "return_eigenvectors": False}
-                found.append(float(eigsh(operator, 1, **options)[0]))
-            except ArpackNoConvergence:  # many eigenvalues near zero: rounding, no more
-                found.append(0.0 if end == "SA" else float(self.n * K.diag().max()))
-        return np.array(found)

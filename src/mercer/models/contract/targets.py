@@ -10,9 +10,9 @@ from sklearn.base import MultiOutputMixin
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from .. import checks
-from ..checks import Array, InputError, InputTypeError, sentence
-from ..monitor import warn
+from ... import checks
+from ...checks import Array, InputError, InputTypeError, sentence
+from ...monitor import warn
 from .parameters import class_factors
 
 CLASSES = "hold classes, one for each point"

@@ -12,10 +12,10 @@ from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils.class_weight import compute_sample_weight
 
-from .. import checks
-from ..checks import Array, InputError, InputTypeError, sentence, show
-from ..monitor import Monitor, to_stderr
-from ..run import Run
+from ... import checks
+from ...checks import Array, InputError, InputTypeError, sentence, show
+from ...monitor import Monitor, to_stderr
+from ...run import Run
 
 THREADS_MOST = 1024
 

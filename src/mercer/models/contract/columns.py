@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _get_feature_names, validate_data
 
-from ..checks import InputError
-from ..monitor import warn
+from ...checks import InputError
+from ...monitor import warn
 
 
 def note_columns(model: Any, X: Any) -> None:
@@ -26,15 +26,14 @@ def check_columns(model: Any, X: Any, width: int) -> None:
     The words are scikit-learn's; its own warnings would point into its files.
     """
     who, known = type(model).__name__, getattr(model, "n_features_in_", width)
+    names, fitted = _get_feature_names(X), getattr(model, "feature_names_in_", None)
+    if names is not None and fitted is not None:
+        validate_data(model, X, skip_check_array=True, reset=False)
+        return
     if width != known:
         got = f"X has {width} features, but {who} is expecting {known} features as input."
         raise InputError(got)
-    names, fitted = _get_feature_names(X), getattr(model, "feature_names_in_", None)
-    if names is None and fitted is None:
-        return
-    if fitted is None:
+    if names is not None:
         warn(f"X has feature names, but {who} was fitted without feature names")
-    elif names is None:
+    elif fitted is not None:
         warn(f"X does not have valid feature names, but {who} was fitted with feature names")
-    else:
-        validate_data(model, X, skip_check_array=True, reset=False)

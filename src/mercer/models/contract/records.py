@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from ..checks import show
-from ..monitor import logger
+from ...checks import show
+from ...monitor import logger
 
 Model = TypeVar("Model")
 Returned = TypeVar("Returned")

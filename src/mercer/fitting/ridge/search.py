@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..checks import Array
-from ..grams import Prepared, gram_family, limit_in_bytes, prepare
-from ..inputs import Input, RowBlocks
-from ..kernels import Kernel
-from ..monitor import Monitor
-from ..solvers import HeldOutPath, RidgePath, RidgeProblem, RidgeRefits
-from .budget import Settings
-from .costs import SearchCosts
-from .ridge import MAP_MOST, RidgeFit
+from ...checks import Array
+from ...grams import Prepared, gram_family, limit_in_bytes, prepare
+from ...inputs import Input, RowBlocks
+from ...kernels import Kernel
+from ...monitor import Monitor
+from ...solvers import HeldOutPath, RidgePath, RidgeProblem, RidgeRefits
+from ..budget import Settings
+from ..costs import SearchCosts
+from .fit import MAP_MOST, RidgeFit
 
 AT_ONCE = 8  # kernels whose matrices are computed together
 
@@ -66,8 +66,10 @@ class KernelPaths:
         if len(kernels) > 1 and shared and not isinstance(self.points, RowBlocks):
             family = gram_family(kernels, prepared[0], dtype=np.float64, monitor=self.monitor)
             return list(family.dense())
-        options = {"dtype": np.float64, "store": False, "monitor": self.monitor}
-        return [one.gram(**options).dense() for one in prepared]
+        return [
+            one.gram(dtype=np.float64, store=False, monitor=self.monitor).dense()
+            for one in prepared
+        ]
 
     def _of_gram(self, K: Array) -> Iterator[HeldOutPath]:
         """Yield the path of each problem."""

@@ -1,0 +1,1 @@
+"""What users and scikit-learn rely on in every estimator: parameters, targets, columns, fits."""
