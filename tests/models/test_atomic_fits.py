@@ -218,7 +218,8 @@ def test_an_interrupt_at_any_moment_leaves_the_old_model(kind):
     model, count = model_of(kind).fit(X, target(kind)), Interrupt(-1)
     other = clone(model).fit(OTHER, target(kind))  # what is done only once is done
     count.during(lambda: other.fit(OTHER, target(kind)))
-    for at in np.unique(np.linspace(2, count.calls - 3, 10).astype(int)):
+    # Free memory is not looked at in every fit: a few calls more or less.
+    for at in np.unique(np.linspace(2, count.calls - 10, 10).astype(int)):
         before = memory(model)
         with pytest.raises(KeyboardInterrupt):
             Interrupt(at).during(lambda: model.fit(OTHER, target(kind)))
