@@ -96,7 +96,7 @@ class Monitor:
     checkpoint_every: float = 30.0
     _started: float = field(default_factory=time.monotonic, init=False, repr=False)
     _saved: float = field(default_factory=time.monotonic, init=False, repr=False)
-    _cancelled: threading.Event = field(default_factory=threading.Event, init=False, repr=False)
+    _cancelled: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.time_limit is not None:
@@ -114,11 +114,11 @@ class Monitor:
 
     def cancel(self) -> None:
         """Ask the computation to stop; safe from another thread."""
-        self._cancelled.set()
+        self._cancelled = True
 
     def stop_reason(self) -> Status | None:
         """Return why the computation should stop, or None."""
-        if self._cancelled.is_set():
+        if self._cancelled:
             return Status.CANCELLED
         if self.time_limit is not None and self.seconds >= self.time_limit:
             return Status.TIME_LIMIT

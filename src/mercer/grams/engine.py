@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _native
 from ..checks import Array, KernelError
-from ..inputs import GRAM
+from ..inputs import GRAM, Matrix
 from ..kernels.base import Kernel
 from ..kernels.pairs import DOT, SQUARED, STATISTICS, UNEQUAL, as_matrix
 from ..monitor import Monitor
@@ -35,8 +35,34 @@ def program_of(kernels: tuple[Kernel, ...], left: View, right: View) -> Program 
         except KernelError:  # NumPy will raise it again, and can name all points
             return None
 
-    found: Program | None = side.once(("program", kernels), make)
+    found: Program | None = side.once(("program", kernels), lambda: _known(kernels, side, make))
     return found
+
+
+MOST_PROGRAMS = 256  # that are kept from one fit to the next
+_programs: dict[tuple[tuple[Kernel, ...], int], Program] = {}
+
+
+def _known(
+    kernels: tuple[Kernel, ...], side: Side, make: Callable[[], Program | None]
+) -> Program | None:
+    """Return a program, that of an earlier fit where points are dense rows as wide as then.
+
+    What a kernel does to such rows is known from their width. Functions of users are not kept.
+    """
+    points = side.points
+    lasting = isinstance(points, Matrix) and isinstance(points.values, np.ndarray)
+    if not lasting or any(kernel.is_user_defined() for kernel in kernels):
+        return make()
+    key = (kernels, as_matrix(points).n_columns)
+    if key not in _programs:
+        found = make()
+        if found is None:
+            return None
+        if len(_programs) >= MOST_PROGRAMS:
+            _programs.clear()
+        _programs[key] = found
+    return _programs[key]
 
 
 def _too_sparse(view: View) -> bool:

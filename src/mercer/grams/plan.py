@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -132,6 +133,8 @@ def make_plan(
     for kind in kinds:
         plan = kind(asked)
         if plan is not None:
+            if not logger.isEnabledFor(logging.DEBUG):
+                return plan
             told = plan.kind, plan.reason, bytes_text(plan.bytes)
             logger.debug("plan of K, %d x %d, of %.200r: %s: %s, %s", *asked.shape, kernel, *told)
             return plan

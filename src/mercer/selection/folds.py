@@ -20,6 +20,9 @@ from ..models.svm.classes import class_pairs
 from ..models.svm.regressor import SVR
 
 
+LONG = 400  # points of a machine, on average, from which on two threads are faster than one
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Machine:
     """One machine of a fold: its training points, what it is to find, and their weights.
@@ -111,14 +114,17 @@ class FoldMachines:
         """Return the score of every model in every fold; machines are found side by side."""
         count = sum(machine.fold == 0 for machine in self.machines)
         values = [np.empty((len(self.models), len(test), count)) for test in self.tests]
-        workers = min(threads(), len(self.machines))
-        with ThreadPoolExecutor(workers) as pool:
-            jobs = [
-                pool.submit(self._find, worker, self.machines[worker::workers], values)
-                for worker in range(workers)
-            ]
-            for job in jobs:
-                job.result()
+        workers = min(threads(), len(self.machines)) if self._are_long() else 1
+        if workers == 1:
+            self._find(0, self.machines, values)
+        else:
+            with ThreadPoolExecutor(workers) as pool:
+                jobs = [
+                    pool.submit(self._find, worker, self.machines[worker::workers], values)
+                    for worker in range(workers)
+                ]
+                for job in jobs:
+                    job.result()
         scores = np.empty((len(self.models), len(self.tests)))
         for fold, test in enumerate(self.tests):
             rows = np.argsort(np.argsort(test))  # values are in the order of the points
@@ -127,6 +133,10 @@ class FoldMachines:
                 found = check_scoring(known, scoring)(known, rows, self.truth[test])
                 scores[place, fold] = as_score("tune", found)
         return scores
+
+    def _are_long(self) -> bool:
+        """Return whether machines take so long that threads seldom wait for the interpreter."""
+        return sum(len(machine.points) for machine in self.machines) > LONG * len(self.machines)
 
     def _find(self, worker: int, machines: Iterable[_Machine], values: list[Array]) -> None:
         """Write the values that machines of all models give to the points held out."""

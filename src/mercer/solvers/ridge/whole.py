@@ -72,10 +72,10 @@ class Cholesky:
     def solve(self, K: Gram, problem: RidgeProblem, monitor: Monitor) -> Solution:
         apply = symmetric_operator(K, problem)
         right = problem.right_sides()
-        solved, diagonals = [], []
+        solved, diagonals, applied = [], [], np.empty_like(right)
         try:
             for alpha, columns in problem.groups():
-                found, factor = self._one(
+                found, left, factor = self._one(
                     K=K,
                     problem=problem,
                     alpha=alpha,
@@ -84,10 +84,13 @@ class Cholesky:
                     monitor=monitor,
                 )
                 solved.append(found)
+                applied[:, columns] = right[:, columns] - left - alpha * found
                 if self.leave_one_out:
                     diagonals.append(factor.inverse_diagonal())
             c, b, ones = problem.join(solved)
-            certificate = assess(problem, c, b, ones, apply(c))
+            if problem.intercept:  # c is another vector than those that were solved for
+                applied = apply(c)
+            certificate = assess(problem, c, b, ones, applied)
         except Stopped as stop:
             return unsolved(problem, stop.reason)
         status = Status.EXACT if certificate["residual"] <= self.tol else Status.STAGNATED
@@ -106,8 +109,8 @@ class Cholesky:
         right: Array,
         apply: Operator,
         monitor: Monitor,
-    ) -> tuple[Array, TileCholesky]:
-        """Return the solution of (S K S + alpha I) C = right, and the factor."""
+    ) -> tuple[Array, Array, TileCholesky]:
+        """Return the solution of (S K S + alpha I) C = right, what is left of it, the factor."""
         single = len(right) >= self.single_from
         goal = min(self.tol, 1e-12 if K.dtype == np.float64 else 1e-7)
         for dtype in [np.float32, np.float64] if single else [np.float64]:
@@ -117,10 +120,10 @@ class Cholesky:
                 if dtype == np.float32:
                     continue
                 raise
-            found, residual = refine(apply, factor, alpha, right, goal)
+            found, left, residual = refine(apply, factor, alpha, right, goal)
             if residual <= self.tol:
                 break
-        return found, factor
+        return found, left, factor
 
     def _left_out(
         self,
@@ -145,26 +148,27 @@ class Cholesky:
 
 def refine(
     apply: Operator, factor: TileCholesky, alpha: float, right: Array, goal: float
-) -> tuple[Array, float]:
-    """Improve the solution of a factor until its residual reaches the goal or stops falling."""
+) -> tuple[Array, Array, float]:
+    """Improve the solution of a factor until its residual reaches the goal or stops falling.
+
+    Returns the solution, what is left of the right side, and the largest relative size of that.
+    """
     scale = np.linalg.norm(right, axis=0)
     scale[scale == 0] = 1.0
-    X = np.zeros(right.shape)
-    left = right
-    best = np.inf
+    X, left, best = np.zeros(right.shape), right, np.inf
     for _ in range(REFINEMENTS):
         step = factor.solve(left)
         if not np.isfinite(step).all():
             break
         new = X + step
-        left = right - apply(new) - alpha * new
-        size = float((np.linalg.norm(left, axis=0) / scale).max())
+        rest = right - apply(new) - alpha * new
+        size = float((np.linalg.norm(rest, axis=0) / scale).max())
         if not size < best:
             break
-        X, best, before = new, size, best
+        X, left, best, before = new, rest, size, best
         if size <= goal or size > before / 2:
             break
-    return X, best
+    return X, left, best
 
 
 @dataclass(frozen=True, kw_only=True)
