@@ -17,6 +17,8 @@ SANITIZE := build/sanitize
 PRELOAD = $(foreach name,asan ubsan,$(shell $(CXX) -print-file-name=lib$(name).so))
 PURELIB := import sysconfig; print(sysconfig.get_path("purelib"))
 
+PEERS := build/peers
+PEER_PACKAGES := scikit-learn-intelex grakel
 BENCHMARKS := $(sort $(wildcard benchmarks/bench_*.py))
 
 .PHONY: help setup demo test fits fuzz-files lint types bench interrupts harden docs native clean
@@ -47,12 +49,15 @@ lint: $(TOOLS) ## check style: ruff, clang-format
 types: $(TOOLS) ## check types: mypy --strict
 	$(BIN)/mypy
 
+# Peers go into an environment of their own that borrows the packages of the first.
 bench: $(READY) ## run every benchmark
-	$(PIP) install --quiet scikit-learn-intelex grakel
+	$(BIN)/python -m venv --without-pip $(PEERS)
+	echo "import site; site.addsitedir('$$($(BIN)/python -c '$(PURELIB)')')" \
+	  > $$($(PEERS)/bin/python -c '$(PURELIB)')/borrowed.pth
+	$(PIP) --python $(PEERS)/bin/python install $(PEER_PACKAGES)
 	@set -e; for script in $(BENCHMARKS); do \
-	  echo "$$script"; $(BIN)/python $$script; \
+	  echo "$$script"; $(PEERS)/bin/python $$script; \
 	done
-	$(if $(BENCHMARKS),,@echo "No benchmarks yet: they will be benchmarks/bench_*.py.")
 
 interrupts: $(READY) ## how long Ctrl-C takes in every estimator (a quiet machine; ARGS="SVC --trials 20")
 	$(BIN)/python benchmarks/interrupts.py $(ARGS)
