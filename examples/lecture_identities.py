@@ -19,6 +19,7 @@ from mercer import (
     KernelRidge,
     KernelRidgeClassifier,
     KernelRidgeCV,
+    MKLClassifier,
     check_kernel,
     enclosing_radius,
     vc_bound,
@@ -254,7 +255,7 @@ def machines():
 
 
 def learners():
-    """A1, A3, B12, D1 and D7: the other learners."""
+    """A1, A3, B12, D1, D7 and E5: the other learners."""
     x, y = np.array([[0.0], [1.0], [2.0]]), np.array([1, -1, 1])
     walk = KernelPerceptron(Gaussian(1.0)).fit(x, y)
     # By hand: a mistake on each point in the first pass, on 1 again in the second, then none.
@@ -264,6 +265,12 @@ def learners():
     far, labels = 3 * random.permutation(40)[:, None], random.choice([-1, 1], 40)
     found = KernelPerceptron(Gaussian(0.5)).fit(far, labels)
     tell("A3", "40 points at least 3 apart, random labels: converged", found.converged_)
+
+    two, labels = np.array([[-1.0], [1.0]]), [-1, 1]
+    weights = MKLClassifier([Linear(), Gaussian(1e9)], C=10.0, algorithm="simple").fit(two, labels)
+    # By hand: J(d) = max 2 a - (4 d_1 + 2 d_2) a**2 / 2, least for d = (1, 0), where it is 1/2.
+    found = f"{weights.weights_.tolist()}, J = {weights.certificate_.objective:.6f}"
+    tell("E5", "SimpleMKL on -1 and 1 with x.y and the identity: weights", found)
 
     model = KernelPCA(2, kernel=Linear()).fit(X)
     values = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2

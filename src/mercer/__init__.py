@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .checks import MemoryLimitError as MemoryLimitError
     from .checks import MercerError as MercerError
     from .checks import ParseError as ParseError
+    from .diagnostics import align as align
     from .diagnostics import alignment as alignment
     from .diagnostics import center as center
     from .diagnostics import check_kernel as check_kernel
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .grams import gram as gram
     from .grams import gram_family as gram_family
     from .grams import prepare as prepare
+    from .inputs import GramStack as GramStack
     from .kernels import parse as parse
     from .models import SVC as SVC
     from .models import SVR as SVR
@@ -45,6 +47,9 @@ if TYPE_CHECKING:
     from .models import KernelRidgeClassifier as KernelRidgeClassifier
     from .models import KernelRidgeClassifierCV as KernelRidgeClassifierCV
     from .models import KernelRidgeCV as KernelRidgeCV
+    from .models import MKLClassifier as MKLClassifier
+    from .models import MKLOneClassSVM as MKLOneClassSVM
+    from .models import MKLRegressor as MKLRegressor
     from .models import NuSVC as NuSVC
     from .models import NuSVR as NuSVR
     from .models import OneClassSVM as OneClassSVM
@@ -57,6 +62,7 @@ _HOME = {
     "SVC": "models",
     "SVR": "models",
     "FileError": "checks",
+    "GramStack": "inputs",
     "InputError": "checks",
     "KernelError": "checks",
     "KernelNeighborsClassifier": "models",
@@ -72,12 +78,16 @@ _HOME = {
     "KernelRidgeCV": "models",
     "KernelRidgeClassifier": "models",
     "KernelRidgeClassifierCV": "models",
+    "MKLClassifier": "models",
+    "MKLOneClassSVM": "models",
+    "MKLRegressor": "models",
     "MemoryLimitError": "checks",
     "MercerError": "checks",
     "NuSVC": "models",
     "NuSVR": "models",
     "OneClassSVM": "models",
     "ParseError": "checks",
+    "align": "diagnostics",
     "alignment": "diagnostics",
     "center": "diagnostics",
     "check_kernel": "diagnostics",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-Work = Literal["ridge", "loss", "machines", "components", "clusters", "perceptron"]
+Work = Literal["ridge", "loss", "machines", "components", "clusters", "perceptron", "weights"]
 
 
 class Status(StrEnum):
@@ -63,6 +63,7 @@ _ADVICE: dict[Status, dict[Work, str]] = {
         "loss": "Raise max_iter, or loosen tol; a larger alpha converges sooner.",
         "machines": "Raise max_iter or tol, lower C, or scale the columns of X.",
         "clusters": "Raise max_iter or tol.",
+        "weights": "Raise max_iter or gap_tol.",
         "perceptron": "Raise max_iter, take average=True, or take a kernel that separates more, "
         "such as Gaussian with a larger gamma.",
     },
@@ -71,9 +72,11 @@ _ADVICE: dict[Status, dict[Work, str]] = {
         "components": "Raise time_limit, loosen tol, or ask for fewer components.",
         "clusters": "Raise time_limit or tol, or lower n_init.",
         "perceptron": "Raise time_limit.",
+        "weights": "Raise time_limit or gap_tol, or give fewer kernels.",
     },
     Status.STAGNATED: {
         "machines": "Raise tol, scale the columns of X, or see check_kernel: is the kernel Mercer?",
         "components": "Rounding limits the accuracy: loosen tol, or hand in X as float64.",
+        "weights": "Rounding limits the accuracy: raise gap_tol, or lower tol.",
     },
 }

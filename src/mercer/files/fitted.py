@@ -311,6 +311,22 @@ def inverse(value: Any, context: Context) -> bool:
     return fits and value.dual_coef_.shape[1:] == (context.sizes["columns"],)
 
 
+def history(value: Any, context: Context) -> bool:
+    """Return whether a history has one entry per step for each quantity."""
+    names = {"objective", "gap", "weights", "solves"}
+    if not isinstance(value, dict) or set(value) != names:
+        return False
+    columns = [value[name] for name in ("objective", "gap", "solves")]
+    plain = all(isinstance(one, np.ndarray) and one.dtype.kind in "fi" for one in value.values())
+    steps = len(value["solves"]) if plain and np.ndim(value["solves"]) == 1 else -1
+    kernels = context.sizes["kernels"]
+    return (
+        plain
+        and all(one.shape == (steps,) for one in columns)
+        and value["weights"].shape == (steps, kernels)
+    )
+
+
 def loss(value: Any, context: Context) -> bool:
     return isinstance(value, str) or type(value) in LOSSES
 

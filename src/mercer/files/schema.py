@@ -23,6 +23,7 @@ from .fitted import (
     by_flat,
     common,
     dual,
+    history,
     inverse,
     is_primal,
     loss,
@@ -57,8 +58,9 @@ def _schema(
     attributes: Mapping[str, Rule],
     parameters: Mapping[str, Rule] | None = None,
     agree: tuple[tuple[str, str], ...] = (),
+    kernel: str = "kernel",
 ) -> Schema:
-    read = {"kernel": KERNEL_PARAMETER, "memory_limit": optional(scalar())} | dict(parameters or {})
+    read = {kernel: KERNEL_PARAMETER, "memory_limit": optional(scalar())} | dict(parameters or {})
     return Schema(
         attributes=common(certificate) | dict(attributes),
         agree=agree,
@@ -194,6 +196,11 @@ _CLUSTERS: dict[str, Rule] = {
     "inertia_": real(),
     "n_iter_": count(),
 }
+_WEIGHTS: dict[str, Rule] = {
+    "weights_": numbers("kernels", least=0),
+    "history_": Rule("objective, gap, weights and solves of each step", history),
+    "_coefficients_of_stack": optional(numbers("kernels", least=0)),
+}
 _MACHINE_READ: dict[str, Rule] = {"loss": Rule("a name or a loss", loss)}
 
 SCHEMAS: dict[type, Schema] = {
@@ -241,6 +248,22 @@ SCHEMAS: dict[type, Schema] = {
     ),
     models.KernelRidgeClassifierCV: _schema(
         models.RidgeCertificate, _CLASS_RIDGE | _SEARCH, _PROBABILITY, _OUTPUTS
+    ),
+    models.MKLClassifier: _schema(
+        models.MklCertificate,
+        _CLASSIFIER_SVM | _WEIGHTS,
+        _PROBABILITY | {"break_ties": scalar(), "decision_function_shape": word("ovr", "ovo")},
+        _KEPT,
+        "kernels",
+    ),
+    models.MKLOneClassSVM: _schema(
+        models.MklCertificate,
+        _SVM | _WEIGHTS | {"offset_": real()},
+        agree=_KEPT,
+        kernel="kernels",
+    ),
+    models.MKLRegressor: _schema(
+        models.MklCertificate, _SVM | _WEIGHTS, agree=_KEPT, kernel="kernels"
     ),
     models.NuSVC: _schema(models.SvmCertificate, _CLASSIFIER_SVM, _CLASSIFIER_READ, _KEPT),
     models.NuSVR: _schema(models.SvmCertificate, _SVM | {"epsilon_": real()}, NAMED, _KEPT),

@@ -58,6 +58,10 @@ class MachineSpec:
         g = t * products + problem.linear
         return replace(self, problem=replace(problem, start=t * b), g=g)
 
+    def started(self, b: Array) -> MachineSpec:
+        """Return the machine that starts from coefficients that keep its bounds and sums."""
+        return replace(self, problem=replace(self.problem, start=b), g=None)
+
     def among(self, points: Array, n: int) -> MachineSpec:
         """Return the machine as one of all n points, of which others than these stay 0."""
         problem = self.problem

@@ -33,6 +33,7 @@ from .kinds import (
     Rows,
     domain_text,
 )
+from .stack import GramStack
 from .tree import Tree
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "Columns",
     "Frame",
     "GramRows",
+    "GramStack",
     "Graph",
     "Input",
     "Matrix",

@@ -1,5 +1,9 @@
 """scikit-learn estimators, thin: check, prepare, solve, store, return."""
 
+from .adaptive.base import MklCertificate
+from .adaptive.classifier import MKLClassifier
+from .adaptive.one_class import MKLOneClassSVM
+from .adaptive.regressor import MKLRegressor
 from .base import Certificate, KernelEstimator
 from .discriminant import DiscriminantCertificate, KernelFisherDiscriminant
 from .kmeans import KernelKMeans, KMeansCertificate
@@ -36,7 +40,11 @@ __all__ = [
     "KernelRidgeCV",
     "KernelRidgeClassifier",
     "KernelRidgeClassifierCV",
+    "MKLClassifier",
+    "MKLOneClassSVM",
+    "MKLRegressor",
     "MachineCertificate",
+    "MklCertificate",
     "NuSVC",
     "NuSVR",
     "OneClassSVM",

@@ -18,9 +18,10 @@ from ...fitting.machines import MachineSolver, MachineSpec
 from ...fitting.rows import SharedRows
 from ...grams import limited_threads
 from ...inputs import Input, Matrix
-from ...kernels import Linear
+from ...kernels import Kernel, Linear
 from ...linalg.cholesky import negative_eigenvalue
 from ...monitor import Monitor, Stopped, warn
+from ...run import Run
 from ...solvers import BoxSizes, Machine
 from ...status import Status, first_bad
 from ...typing import Callback, Seed
@@ -140,17 +141,31 @@ class SupportVectorEstimator(KernelEstimator):
         value = getattr(self, name)
         return checks.number(type(self).__name__, name, value, above=0, most=1)
 
+    def _most_steps(self) -> int:
+        """Return how many steps of two variables a machine may take."""
+        given = self.max_iter
+        if given is None or (isinstance(given, Integral) and given == -1):
+            return UNLIMITED
+        return checks.whole(type(self).__name__, "max_iter", given, least=1)
+
     def _machine_solver(
-        self, points: Input, weight: Array | None, parts: list[Array]
+        self,
+        points: Input,
+        weight: Array | None,
+        parts: list[Array],
+        *,
+        kernel: Kernel | None = None,
+        run: Run | None = None,
     ) -> MachineSolver:
-        """Return what solves machines on groups of these points."""
+        """Return what solves machines on groups of these points.
+
+        kernel: where it is not the parameter. run: where the work has begun.
+        """
         who = type(self).__name__
         tol = checks.number(who, "tol", self.tol, above=0)
-        given = self.max_iter
-        unlimited = given is None or (isinstance(given, Integral) and given == -1)
-        most = UNLIMITED if unlimited else checks.whole(who, "max_iter", given, least=1)
-        run = run_of(self)
-        prepared = self._prepare(points, weight)
+        most = self._most_steps()
+        run = run_of(self) if run is None else run
+        prepared = self._prepare(points, weight, kernel)
         with limited_threads(run.n_jobs, who):
             reach = self._cost(getattr(self, "C", 1.0))
             rows = SharedRows(prepared, parts, run, tol, reach)

@@ -1,0 +1,279 @@
+"""Which matrices are kept, how kernels are scaled, and which way to the weights is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...checks import Array, KernelError, MemoryLimitError, bytes_text, sentence
+from ...grams import limit_in_bytes
+from ...grams.stack import ComputedStack, GivenStack, MatrixStack, StoredStack, stack_bytes
+from ...inputs import GramStack, Input
+from ...kernels import Kernel, Sigmoid
+from ...linalg.cholesky import negative_eigenvalue
+from ...monitor import Stopped
+from ...run import Run
+from ...solvers import BoxSolver, DenseRows
+from ...solvers.box.machines import hard_margin
+from ...solvers.mkl.closed import ClosedForm
+from ...solvers.mkl.level import LevelMethod
+from ...solvers.mkl.problem import Evaluation, Oracle, Search, Step
+from ...solvers.mkl.simple import SimpleMKL
+from ...status import Status
+
+ALGORITHMS = ("auto", "simple", "level", "lp", "easy", "average")
+SCALINGS = ("diagonal", "trace", "variance")
+PRECISE = 512 * 2**20  # bytes up to which matrices are kept in double precision
+UNLIMITED = 2**62
+SMALL = 1e-8  # weights below are 0
+
+WAYS = {"simple": SimpleMKL, "level": LevelMethod, "lp": ClosedForm}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How the weights are learnt, as the estimators' parameters say.
+
+    algorithm: one of `ALGORITHMS`. p: of the norm of the weights. tol: the gap to reach, relative
+    to the objective. share: of the identity in EasyMKL. offset: whether functions have an offset.
+    """
+
+    run: Run
+    algorithm: str
+    p: float
+    scaling: str | None
+    tol: float
+    max_iter: int
+    share: float
+    offset: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learned:
+    """Weights of kernels, and how they were found.
+
+    weights: of the scaled kernels; factors: by which they were scaled. dropped: kernels without any
+    say. gap: how far the objective may be from the least, NaN where the algorithm has another aim.
+    """
+
+    weights: Array
+    factors: Array
+    dropped: tuple[int, ...]
+    algorithm: str
+    status: Status
+    objective: float
+    gap: float
+    solves: int
+    history: list[Step]
+    plan: str
+    bytes: int
+
+    @property
+    def coefficients(self) -> Array:
+        """What the kernels themselves are multiplied by."""
+        return self.weights * self.factors
+
+
+def make_stack(kernels: Sequence[Kernel], points: Input, run: Run) -> tuple[MatrixStack, str]:
+    """Return the matrices of the kernels, kept where they fit, and why they are kept or not."""
+    limit, n, count = limit_in_bytes(run.who, run.memory_limit), len(points), len(kernels)
+    own = 3 * n * n * 4  # the weighted sum and what a band of it needs
+    if own > limit:
+        need, room = bytes_text(own), bytes_text(limit)
+        raise MemoryLimitError(
+            f"{run.who}: a weighted sum of the matrices of {n} points must fit memory_limit; it "
+            f"needs {need}, the limit is {room}. Raise it, or learn the weights on fewer points "
+            "and fit SVC with kernel_ on all."
+        )
+    for dtype in (np.float64, np.float32):
+        size = stack_bytes(count, n, dtype)
+        if size + own <= limit and (dtype == np.float32 or size <= PRECISE):
+            reason = f"half of {count} matrices kept in {np.dtype(dtype).name}"
+            return StoredStack(kernels, points, dtype, run.monitor), reason
+    reason = f"{count} matrices computed anew: they do not fit {bytes_text(limit)}"
+    return ComputedStack(kernels, points, np.float32, run.monitor), reason
+
+
+def given_stack(stack: GramStack, run: Run) -> tuple[MatrixStack, str]:
+    """Return matrices that were handed in."""
+    return GivenStack(stack, run.monitor), f"{stack.n_kernels} matrices as given"
+
+
+class KernelWeights:
+    """Learns the weights of the matrices of a stack.
+
+    names: of the kernels, in messages. oracle: makes J from the factors of the kernels. signs: of
+    the classes of each machine, with its points, for EasyMKL.
+    """
+
+    def __init__(
+        self,
+        stack: MatrixStack,
+        names: Sequence[str],
+        settings: Settings,
+        *,
+        oracle: Callable[[MatrixStack, Array], Oracle],
+        signs: Sequence[tuple[Array, Array]] = (),
+    ) -> None:
+        self.stack, self.names, self.settings = stack, names, settings
+        self.oracle, self.signs = oracle, signs
+
+    def run(self, plan: str) -> Learned:
+        """Return the weights; plan: why the matrices are kept or not."""
+        settings, run = self.settings, self.settings.run
+        factors, dropped = self._factors()
+        used = np.flatnonzero(factors)
+        algorithm = settings.algorithm
+        if algorithm == "auto":
+            algorithm = "level" if settings.p == 1 else "lp"
+        if len(used) == 1 or algorithm == "average":
+            return self._fixed(factors, dropped, plan, (factors > 0) / len(used), "average")
+        if algorithm == "easy":
+            return self._fixed(factors, dropped, plan, self._easy(factors), "easy")
+        search = Search(
+            oracle=_restricted(self.oracle(self.stack, factors), used, self.stack.count),
+            count=len(used),
+            p=settings.p,
+            tol=settings.tol,
+            max_iter=settings.max_iter,
+            monitor=run.monitor,
+        )
+        status = search.ended(WAYS[algorithm](search).run)
+        best = search.best
+        weights = np.zeros(self.stack.count)
+        weights[used] = search.start() if best is None else best.weights
+        weights[weights < SMALL * weights.max()] = 0.0
+        return Learned(
+            weights=weights / (weights**settings.p).sum() ** (1 / settings.p),
+            factors=factors,
+            dropped=dropped,
+            algorithm=algorithm,
+            status=status,
+            objective=np.nan if best is None else best.primal,
+            gap=search.gap,
+            solves=search.solves,
+            history=[_spread(step, used, self.stack.count) for step in search.history],
+            plan=f"{algorithm}: {plan}",
+            bytes=self.stack.kept + 3 * self.stack.size**2 * 4,
+        )
+
+    def _fixed(
+        self, factors: Array, dropped: tuple[int, ...], plan: str, weights: Array, algorithm: str
+    ) -> Learned:
+        """Return weights that no search over J has found, with J there."""
+        found = None
+        status = Status.COMPLETE
+        try:
+            found = self.oracle(self.stack, factors)(weights)
+        except Stopped as stop:
+            status = stop.reason
+        history = []
+        if found is not None:
+            history = [Step(objective=found.primal, gap=np.nan, weights=weights, solves=1)]
+        return Learned(
+            weights=weights,
+            factors=factors,
+            dropped=dropped,
+            algorithm=algorithm,
+            status=status,
+            objective=np.nan if found is None else found.primal,
+            gap=np.nan,
+            solves=1,
+            history=history,
+            plan=f"{algorithm}: {plan}",
+            bytes=self.stack.kept + 3 * self.stack.size**2 * 4,
+        )
+
+    def _easy(self, factors: Array) -> Array:
+        """Return weights by the margin that each kernel has between the classes (EasyMKL).
+
+        The nearest points of the convex hulls of the classes, in the space of the sum of all
+        kernels with a share of the identity, are apart in the space of each kernel by its form.
+
+        F. Aiolli, M. Donini, "EasyMKL: a scalable multiple kernel learning algorithm",
+        Neurocomputing 169 (2015).
+        """
+        share, stack = self.settings.share, self.stack
+        K = stack.weighted((1 - share) * factors)
+        K.flat[:: stack.size + 1] += K.dtype.type(share)
+        B = np.zeros((stack.size, len(self.signs)))
+        for place, (rows, y) in enumerate(self.signs):
+            problem = hard_margin(y, np.ones(len(y), dtype=bool))
+            solver = BoxSolver(DenseRows(K, rows), 1e-6, UNLIMITED, self.settings.run.monitor)
+            B[rows, place] = solver.solve(problem).b
+        forms = np.maximum(factors * stack.forms(B), 0.0)
+        return np.asarray(forms / forms.sum())
+
+    # --- scales -----------------------------------------------------------------------------
+
+    def _factors(self) -> tuple[Array, tuple[int, ...]]:
+        """Return what each kernel is multiplied by, 0 for those that say nothing, and which."""
+        stack, settings = self.stack, self.settings
+        diagonals = stack.diagonals()
+        self._check_mercer(diagonals)
+        means = diagonals.mean(axis=1)
+        eps = float(np.finfo(stack.dtype).eps)
+        variances = means - stack.forms(np.ones((stack.size, 1))) / stack.size**2
+        flat = variances <= 100 * eps * means if settings.offset else means <= 0
+        dropped = tuple(np.flatnonzero(flat | (means <= 0)).tolist())
+        if len(dropped) == stack.count:
+            must = "a kernel must tell the points apart"
+            got = "kernels that are constant or zero on them"
+            raise KernelError(sentence(settings.run.who, must, got, "Give other kernels."))
+        for m in dropped:
+            settings.run.warn(
+                f"{settings.run.who}: {self.names[m]} is constant on these points and is left out."
+            )
+        scales = {
+            "diagonal": means,
+            "trace": means * stack.size,
+            "variance": variances,
+            None: np.ones(stack.count),
+        }[settings.scaling]
+        factors = np.zeros(stack.count)
+        kept = np.ones(stack.count, dtype=bool)
+        kept[list(dropped)] = False
+        factors[kept] = 1 / scales[kept]
+        return factors, dropped
+
+    def _check_mercer(self, diagonals: Array) -> None:
+        """Refuse matrices of users that are not positive semi-definite."""
+        stack, given = self.stack, isinstance(self.stack, GivenStack)
+        for m in range(stack.count):
+            doubtful = given or not _is_mercer(stack.kernels[m])  # type: ignore[attr-defined]
+            if not doubtful:
+                continue
+            scale = float(np.abs(diagonals[m]).max(initial=0.0))
+            lowest = negative_eigenvalue(stack.matrix(m), 1e-6 * scale, self.settings.run.monitor)
+            if lowest < 0:
+                must = "every kernel must be positive semi-definite on the points"
+                got = f"{self.names[m]} with the eigenvalue {lowest:.3g}"
+                advice = "check_kernel tells more; repair(K) returns the nearest matrix that is."
+                raise KernelError(sentence(self.settings.run.who, must, got, advice))
+
+
+def _is_mercer(kernel: Kernel) -> bool:
+    """Return whether a kernel is known to be positive semi-definite on all points."""
+    doubtful = isinstance(kernel, Sigmoid) or kernel.is_user_defined()
+    return not doubtful and all(_is_mercer(child) for child in kernel.children())
+
+
+def _restricted(evaluate: Oracle, used: Array, count: int) -> Oracle:
+    """Return J as a function of the weights of some of the kernels, the others being 0."""
+
+    def restricted(weights: Array) -> Evaluation:
+        whole = np.zeros(count)
+        whole[used] = weights
+        found = evaluate(whole)
+        return replace(found, weights=weights, forms=found.forms[used])
+
+    return restricted
+
+
+def _spread(step: Step, used: Array, count: int) -> Step:
+    """Return a step whose weights are those of all kernels."""
+    weights = np.zeros(count)
+    weights[used] = step.weights
+    return Step(objective=step.objective, gap=step.gap, weights=weights, solves=step.solves)

@@ -1,0 +1,308 @@
+"""What estimators that learn the weights of kernels share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ... import checks
+from ...checks import Array, InputError, KernelError, sentence
+from ...fitting.machines import MachineSpec
+from ...fitting.mkl.fit import (
+    ALGORITHMS,
+    SCALINGS,
+    KernelWeights,
+    Learned,
+    Settings,
+    given_stack,
+    make_stack,
+)
+from ...fitting.mkl.oracles import MachineOracle
+from ...grams import limited_threads
+from ...grams.stack import MatrixStack
+from ...inputs import GramRows, GramStack, Input
+from ...kernels import Gaussian, Kernel, Linear, Precomputed, Sum, to_kernel
+from ...kernels.algebra import Scaled
+from ...run import Run
+from ...solvers.mkl.problem import Oracle
+from ..base import Certificate, KernelEstimator
+
+WIDTHS = 7  # Gaussian kernels of the default family, a factor of 4 in gamma apart
+
+
+@dataclass(frozen=True, kw_only=True)
+class MklCertificate(Certificate):
+    """How far weights of kernels are from the best ones, and what they cost.
+
+    Attributes
+    ----------
+    status : str
+        "converged", "complete" where the algorithm takes no steps, or the reason why not.
+    plan : str
+        The algorithm that was taken, and how the kernel matrices were held.
+    kernel_entries : int
+        Number of kernel values of one matrix, times the kernels.
+    bytes : int
+        Bytes that the kernel matrices take.
+    seconds : float
+        Time that the fit took.
+    algorithm : str
+        What was taken, where "auto" was asked for.
+    objective : float
+        The least regularised loss with these weights.
+    gap : float
+        The objective is at most this far above that of the best weights; NaN for "easy" and
+        "average", which have another aim.
+    tol : float
+        The gap that was asked for, relative to the objective.
+    steps : int
+        Number of steps.
+    solves : int
+        How many machines or systems were solved for the weights, each for all classes.
+    active : int
+        Number of kernels with a weight.
+    machine_gap : float
+        How far the machine may be from the best one with these weights.
+    """
+
+    algorithm: str
+    objective: float
+    gap: float
+    tol: float
+    steps: int
+    solves: int
+    active: int
+    machine_gap: float
+
+
+class KernelLearner(KernelEstimator):
+    """An estimator with a parameter `kernels`, whose weighted sum is its kernel.
+
+    It stands before the estimator that learns with that sum.
+    """
+
+    kernels: Any
+    algorithm: str
+    p: float
+    scaling: str | None
+    gap_tol: float
+    share: float
+    tol: float
+    max_iter: int | None
+    weights_: Array
+    history_: dict[str, Array]
+    certificate_: MklCertificate  # type: ignore[assignment]
+    kernel: ClassVar[None] = None  # there are several
+    _coefficients_of_stack: Array
+    _learned: Learned
+
+    # --- the kernels ------------------------------------------------------------------------
+
+    @property
+    def _is_given(self) -> bool:
+        return isinstance(self.kernels, str) and self.kernels == "precomputed"
+
+    def _family(self) -> tuple[Kernel, ...]:
+        """Return the kernels, those of a sum without their coefficients."""
+        who, given = type(self).__name__, self.kernels
+        if given is None:
+            return (*(Gaussian() for _ in range(WIDTHS)), Linear())
+        if isinstance(given, Sum):
+            return tuple(t.inner if isinstance(t, Scaled) else t for t in given.terms)
+        if isinstance(given, Kernel) or callable(given) or isinstance(given, str):
+            must = "kernels must be a list of kernels, a sum of kernels or 'precomputed'"
+            advice = f"Put it into a list, or take SVC(kernel={checks.show(given)})."
+            raise InputError(sentence(who, must, checks.show(given), advice))
+        try:
+            found = tuple(to_kernel(kernel, who=who) for kernel in given)
+        except TypeError:
+            must = "kernels must be a list of kernels, a sum of kernels or 'precomputed'"
+            raise InputError(sentence(who, must, checks.show(given))) from None
+        if not found:
+            raise InputError(sentence(who, "kernels must have a kernel or more", "an empty list"))
+        if any(isinstance(kernel, Precomputed) for kernel in found):
+            must = "precomputed matrices come as a GramStack, with kernels='precomputed'"
+            raise InputError(sentence(who, must, "Precomputed() in a list"))
+        return found
+
+    def _kernel(self) -> Kernel:
+        """Return a kernel that takes the points that all of them take."""
+        if self._is_given:
+            return Precomputed()
+        family = self._family()
+        return family[0] if len(family) == 1 else Sum(family)
+
+    def _resolved(self, points: Input, weight: Array | None) -> tuple[Kernel, ...]:
+        """Return the kernels with parameters settled on the points."""
+        if self.kernels is None:
+            base = Gaussian().resolve(points, weight)
+            gamma = float(base.gamma)  # type: ignore[arg-type]
+            powers = np.arange(WIDTHS) - WIDTHS // 2
+            return (*(Gaussian(gamma=gamma * 4.0**power) for power in powers), Linear())
+        return tuple(kernel.resolve(kernel.admit(points), weight) for kernel in self._family())
+
+    # --- input ------------------------------------------------------------------------------
+
+    def _points(self, X: Any, kernel: Kernel, *, reset: bool) -> Input:
+        if not self._is_given or isinstance(X, Input):
+            return super()._points(X, kernel, reset=reset)
+        stack = self._as_stack(X)
+        if reset:
+            self._stack = stack
+            weights = np.full(stack.n_kernels, 1 / stack.n_kernels)
+        else:
+            weights = self._coefficients_of_stack
+            if stack.n_kernels != len(weights):
+                must = f"X must have {len(weights)} matrices, as many as in the fit"
+                raise InputError(sentence(type(self).__name__, must, stack.n_kernels))
+        return super()._points(stack.weighted(weights), kernel, reset=reset)
+
+    def _as_stack(self, X: Any) -> GramStack:
+        if isinstance(X, GramStack):
+            return X
+        if np.ndim(X) != 3:
+            must = "with kernels='precomputed' X must be a GramStack, or matrices in an array"
+            got = f"{type(X).__name__} of {np.ndim(X)} dimensions"
+            raise InputError(sentence(type(self).__name__, must, got, "Write GramStack([K1, K2])."))
+        return GramStack(X)
+
+    # --- the weights ------------------------------------------------------------------------
+
+    def _mkl_settings(self, run: Run) -> Settings:
+        who = run.who
+        algorithm = checks.one_of(who, "algorithm", self.algorithm, ALGORITHMS)
+        p = checks.number(who, "p", self.p, least=1)
+        if algorithm in ("simple", "level") and p != 1:
+            must = f"algorithm={algorithm!r} finds weights of sum 1, so p must be 1"
+            raise InputError(sentence(who, must, f"{p:g}", "Take algorithm='lp', or 'auto'."))
+        scaling = self.scaling
+        if scaling is not None:
+            scaling = checks.one_of(who, "scaling", scaling, SCALINGS)
+        most = self.max_iter
+        return Settings(
+            run=run,
+            algorithm=algorithm,
+            p=p,
+            scaling=scaling,
+            tol=checks.number(who, "gap_tol", self.gap_tol, above=0),
+            max_iter=1000 if most is None else checks.whole(who, "max_iter", most, least=1),
+            share=checks.number(who, "share", self.share, least=0, most=1),
+            offset=bool(getattr(self, "fit_intercept", True)),
+        )
+
+    def _learn(
+        self,
+        points: Input,
+        weight: Array | None,
+        run: Run,
+        *,
+        oracle: Callable[[MatrixStack, Array], Oracle],
+        signs: Sequence[tuple[Array, Array]] = (),
+    ) -> tuple[Input, Kernel]:
+        """Learn the weights; return the points and the kernel that the estimator is fitted with."""
+        settings = self._mkl_settings(run)
+        kernels: tuple[Kernel, ...] = ()
+        if self._is_given:
+            stack, plan = given_stack(self._stack, run)
+            del self._stack
+            names = [f"matrix {m}" for m in range(stack.count)]
+        else:
+            kernels = self._resolved(points, weight)
+            stack, plan = make_stack(kernels, points, run)
+            names = [repr(kernel) for kernel in kernels]
+        search = KernelWeights(stack, names, settings, oracle=oracle, signs=signs)
+        self._learned = learned = search.run(plan)
+        self.weights_ = learned.weights
+        self.history_ = _table(learned)
+        if self._is_given:
+            self._coefficients_of_stack = learned.coefficients
+            return GramRows(stack.weighted(learned.coefficients)), Precomputed()
+        return points, combined(kernels, learned.coefficients)
+
+    def _learn_machines(
+        self,
+        points: Input,
+        weight: Array | None,
+        run: Run,
+        *,
+        specs: list[MachineSpec],
+        places: list[Array],
+    ) -> tuple[Input, Kernel, list[MachineSpec]]:
+        """Learn the weights that machines share; these then start from what was found.
+
+        places: the points that each machine is about.
+        """
+        made: list[MachineOracle] = []
+
+        def oracle(stack: MatrixStack, factors: Array) -> Oracle:
+            tol = checks.number(run.who, "tol", self.tol, above=0)
+            found = MachineOracle(
+                stack=stack,
+                factors=factors,
+                specs=specs,
+                points=places,
+                tol=tol,
+                monitor=run.monitor,
+            )
+            made.append(found)
+            return found
+
+        signs = [(rows, -spec.problem.linear) for rows, spec in zip(places, specs, strict=True)]
+        with limited_threads(run.n_jobs, run.who):
+            found, kernel = self._learn(points, weight, run, oracle=oracle, signs=signs)
+        machines = made[-1].machines if made else []
+        if len(machines) == len(specs):
+            specs = [spec.started(m.b) for spec, m in zip(specs, machines, strict=True)]
+        return found, kernel, specs
+
+    def _certify_weights(self, run: Run, machine_gap: float, n: int) -> None:
+        """Publish how good the weights are, and warn where they could be better."""
+        learned, who = self._learned, run.who
+        del self._learned
+        self.certificate_ = MklCertificate(
+            status=learned.status,
+            plan=learned.plan,
+            kernel_entries=len(learned.weights) * n * n,
+            bytes=learned.bytes,
+            seconds=run.seconds,
+            algorithm=learned.algorithm,
+            objective=learned.objective,
+            gap=learned.gap,
+            tol=float(self.gap_tol),
+            steps=len(learned.history),
+            solves=learned.solves,
+            active=int(np.count_nonzero(learned.weights)),
+            machine_gap=machine_gap,
+        )
+        if not learned.status.is_good:
+            relative = learned.gap / abs(learned.objective) if learned.objective else np.inf
+            must = f"the gap of the weights must reach {self.gap_tol:g} of the objective"
+            got = f"{relative:.2g} ({learned.status}, {learned.solves} solves)"
+            run.warn(sentence(who, must, got, learned.status.advice("weights")), ConvergenceWarning)
+
+
+def combined(kernels: Sequence[Kernel], coefficients: Array) -> Kernel:
+    """Return the weighted sum of the kernels that have a weight."""
+    terms = tuple(
+        Scaled(kernel, float(c)) for kernel, c in zip(kernels, coefficients, strict=True) if c > 0
+    )
+    if not terms:
+        raise KernelError(
+            sentence("kernels", "a weight must be above 0", "weights that all vanish")
+        )
+    return terms[0] if len(terms) == 1 else Sum(terms)
+
+
+def _table(learned: Learned) -> dict[str, Array]:
+    """Return the history, one array per quantity."""
+    steps = learned.history
+    return {
+        "objective": np.array([step.objective for step in steps]),
+        "gap": np.array([step.gap for step in steps]),
+        "weights": np.array([step.weights for step in steps]).reshape(-1, len(learned.weights)),
+        "solves": np.array([step.solves for step in steps], dtype=np.int64),
+    }

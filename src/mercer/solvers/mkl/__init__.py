@@ -1,0 +1,1 @@
+"""Weights of several kernels: the problem, and the ways to its optimum."""

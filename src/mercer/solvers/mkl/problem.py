@@ -1,0 +1,128 @@
+"""Multiple kernel learning: what the weights of kernels are to minimise.
+
+J(d) is the least regularised loss with the kernel sum_m d_m k_m. It is convex in d, and its slope
+is -q_m / 2, where q_m = sum_ij b_i b_j k_m(x_i, x_j) of the solution b for d.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...checks import Array
+from ...monitor import Monitor, Stopped
+from ...status import Status
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """J at the weights d.
+
+    primal, dual: J lies between them. forms: q of every kernel. Every b is a lower bound of J at
+    all weights, J(d) >= height - d . forms / 2, with height = dual + d . forms / 2 here.
+    """
+
+    weights: Array
+    primal: float
+    dual: float
+    forms: Array
+
+    @property
+    def slopes(self) -> Array:
+        """The derivatives of J."""
+        return -self.forms / 2
+
+    @property
+    def height(self) -> float:
+        """What the lower bound of J is at the weights 0."""
+        return self.dual + float(self.weights @ self.forms) / 2
+
+
+Oracle = Callable[[Array], Evaluation]
+
+
+def dual_norm(forms: Array, p: float) -> float:
+    """Return the largest d . forms over d >= 0 with |d|_p <= 1."""
+    if p == 1:
+        return float(forms.max())
+    scale = float(forms.max(initial=0.0))
+    if scale <= 0:
+        return 0.0
+    power = p / (p - 1)
+    return scale * float(((np.maximum(forms, 0.0) / scale) ** power).sum() ** (1 / power))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step on the way: J, how far it may be from the least, the weights, the solves so far."""
+
+    objective: float
+    gap: float
+    weights: Array
+    solves: int
+
+
+@dataclass(kw_only=True)
+class Search:
+    """What every way to the weights keeps: evaluations, the best so far, the gap, the history.
+
+    p: weights have |d|_p = 1. tol: the gap to reach, relative to J. max_iter: steps.
+    """
+
+    oracle: Oracle
+    count: int
+    p: float
+    tol: float
+    max_iter: int
+    monitor: Monitor
+    solves: int = field(default=0, init=False)
+    bound: float = field(default=-np.inf, init=False)  # J is nowhere below it
+    best: Evaluation | None = field(default=None, init=False)
+    history: list[Step] = field(default_factory=list, init=False)
+
+    def start(self) -> Array:
+        """Return equal weights."""
+        return np.full(self.count, float(self.count) ** (-1 / self.p))
+
+    def evaluate(self, weights: Array) -> Evaluation:
+        """Return J there, and take note of it."""
+        found = self.oracle(weights)
+        self.solves += 1
+        self.bound = max(self.bound, found.height - dual_norm(found.forms, self.p) / 2)
+        if self.best is None or found.primal < self.best.primal:
+            self.best = found
+        self.monitor.poll()
+        return found
+
+    @property
+    def gap(self) -> float:
+        """How far the best J may be from the least."""
+        return np.inf if self.best is None else max(self.best.primal - self.bound, 0.0)
+
+    def is_reached(self) -> bool:
+        """Return whether the gap is small enough."""
+        return self.best is not None and self.gap <= self.tol * abs(self.best.primal)
+
+    def note(self, at: Evaluation) -> None:
+        """Add a step to the history, and tell the monitor."""
+        step = Step(objective=at.primal, gap=self.gap, weights=at.weights, solves=self.solves)
+        self.history.append(step)
+        relative = self.gap / max(abs(at.primal), np.finfo(float).tiny)
+        self.monitor.iteration(
+            {
+                "stage": "kernel weights",
+                "objective": at.primal,
+                "gap": self.gap,
+                "solves": self.solves,
+                "fraction": float(np.clip(self.tol / max(relative, self.tol), 0.0, 1.0)),
+            }
+        )
+
+    def ended(self, run: Callable[[], Status]) -> Status:
+        """Return how a run over steps ended; a stop leaves the best so far."""
+        try:
+            return run()
+        except Stopped as stop:
+            return stop.reason

@@ -1,0 +1,109 @@
+"""SimpleMKL: descent along reduced gradients on the simplex of weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...checks import Array
+from ...status import Status
+from .problem import Evaluation, Search
+
+TRIALS = 20  # evaluations of a line search, at most
+SHARE = 0.1  # of the gap: what a line search may leave to gain
+
+
+def direction(weights: Array, slopes: Array) -> Array:
+    """Return the reduced gradient: a descent direction that keeps the sum and the signs."""
+    top = int(weights.argmax())
+    found = np.where((weights <= 0) & (slopes > slopes[top]), 0.0, slopes[top] - slopes)
+    found[top] = 0.0
+    found[top] = -found.sum()
+    return np.asarray(found)
+
+
+def longest(weights: Array, along: Array) -> tuple[float, int]:
+    """Return the largest step that keeps the weights at least 0, and the weight that gets 0."""
+    falling = np.flatnonzero(along < 0)
+    ratios = -weights[falling] / along[falling]
+    first = int(ratios.argmin())
+    return float(ratios[first]), int(falling[first])
+
+
+@dataclass
+class SimpleMKL:
+    """min J(d) over the simplex, as Rakotomamonjy and others have it.
+
+    From the weights a direction leads downhill; weights that reach 0 on it are dropped from it as
+    long as J falls, and a line search finds the best step along what is left.
+
+    A. Rakotomamonjy, F. Bach, S. Canu, Y. Grandvalet, "SimpleMKL", Journal of Machine Learning
+    Research 9 (2008).
+    """
+
+    search: Search
+
+    def run(self) -> Status:
+        """Return how it ended; the search has the rest."""
+        search = self.search
+        at = search.evaluate(search.start())
+        search.note(at)
+        for _ in range(search.max_iter):
+            if search.is_reached():
+                return Status.CONVERGED
+            found = self._step(at)
+            if found is at:
+                return Status.STAGNATED
+            at = found
+            search.note(at)
+        return Status.CONVERGED if search.is_reached() else Status.ITERATION_LIMIT
+
+    def _step(self, at: Evaluation) -> Evaluation:
+        """Return J after one step downhill; the same evaluation where there is none."""
+        along = direction(at.weights, at.slopes)
+        if not (along < 0).any():
+            return at
+        top = int(at.weights.argmax())
+        while True:
+            most, last = longest(at.weights, along)
+            beyond = self._move(at, along, most, zero=last)
+            if beyond.primal >= at.primal:
+                return self._line(at, along, most, beyond)
+            at = beyond  # J fell all the way: drop the weight that got 0, and go on
+            along[top] += along[last]
+            along[last] = 0.0
+            if not (along < 0).any() or self.search.is_reached():
+                return at
+
+    def _move(
+        self, at: Evaluation, along: Array, step: float, zero: int | None = None
+    ) -> Evaluation:
+        weights = np.maximum(at.weights + step * along, 0.0)
+        if zero is not None:
+            weights[zero] = 0.0
+        return self.search.evaluate(weights / weights.sum())
+
+    def _line(self, at: Evaluation, along: Array, most: float, beyond: Evaluation) -> Evaluation:
+        """Return the best J between two weights, where the slope along the line is nearly 0.
+
+        The slope rises from below 0; the next trial is where a line through the slopes at both
+        ends is 0, each end being taken down where the other one stays (Illinois).
+        """
+        low, high = 0.0, most
+        slope_low, slope_high = float(at.slopes @ along), float(beyond.slopes @ along)
+        best = at if at.primal <= beyond.primal else beyond
+        for _ in range(TRIALS):
+            if slope_high <= 0:
+                break
+            middle = low - slope_low * (high - low) / (slope_high - slope_low)
+            found = self._move(at, along, middle)
+            best = found if found.primal < best.primal else best
+            slope = float(found.slopes @ along)
+            if abs(slope) * (high - low) <= SHARE * self.search.gap:
+                break
+            if slope < 0:
+                low, slope_low, slope_high = middle, slope, slope_high / 2
+            else:
+                high, slope_high, slope_low = middle, slope, slope_low / 2
+        return best
