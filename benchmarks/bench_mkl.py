@@ -77,9 +77,7 @@ def table(name: str) -> Iterator[str]:
             score = 100 * model.score(scaler.transform(rows[1]), rows[3])
             found.append((score, model.certificate_.active, model.certificate_.solves))
         seconds = (time.perf_counter() - start) / SPLITS
-        scores, active, counts[algorithm] = (
-            np.array(one, float) for one in zip(*found, strict=True)
-        )
+        scores, active, counts[algorithm] = np.array(found, dtype=float).T
         yield (
             f"  {algorithm}: {scores.mean():.1f} +- {scores.std():.1f} %, {active.mean():.1f} "
             f"kernels, {counts[algorithm].mean():.1f} solves, {seconds:.2f} s per fit"
@@ -134,10 +132,8 @@ def case_easy() -> Iterator[str]:
     accuracy = float(np.mean(np.asarray(model.predict(grams(test))) == y[test]))
     yield f"MKLpy EasyMKL: {seconds:.1f} s, Grams included; accuracy {100 * accuracy:.2f} %"
     for algorithm in ("lp", "level", "simple", "easy"):
-        ours, found = timed(
-            lambda a=algorithm: MKLClassifier(kernels, C=1.0, algorithm=a).fit(X[train], y[train]),
-            2,
-        )
+        model = MKLClassifier(kernels, C=1.0, algorithm=algorithm)
+        ours, found = timed(lambda m=model: m.fit(X[train], y[train]), 2)
         yield (
             f"{algorithm}: {ours:.2f} s, {seconds / ours:.1f} x (wanted 10); accuracy "
             f"{100 * found.score(X[test], y[test]):.2f} %; {found.certificate_.solves} solves, "
@@ -151,11 +147,8 @@ def case_thousand() -> Iterator[str]:
     random = np.random.default_rng(0)
     X = random.normal(size=(10_000, 100)).astype(np.float32)
     y = np.sin(2 * X[:, 3]) + X[:, 7] * X[:, 7] / 2 + 0.5 * random.normal(size=10_000) > 0.4
-    kernels = [
-        Gaussian(float(gamma)).on([column])
-        for column in range(100)
-        for gamma in np.logspace(-2, 1, 10)
-    ]
+    gammas = np.logspace(-2, 1, 10).tolist()
+    kernels = [Gaussian(gamma).on([column]) for column in range(100) for gamma in gammas]
     with peak_memory() as peak:
         start = time.perf_counter()
         model = MKLClassifier(kernels, C=1.0, memory_limit="8GB").fit(X, y)

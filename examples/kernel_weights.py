@@ -82,13 +82,11 @@ def main():
     draw_table(axes[2], level, kernels)
     path = output_folder() / "kernel_weights.png"
     figure.savefig(path)
-    print(
-        f"{path}: SimpleMKL {simple.certificate_.solves} machines, level {level.certificate_.solves}"
-    )
+    print(path)
     for name, model in (("SimpleMKL", simple), ("level method", level), ("equal weights", even)):
-        print(
-            f"{name}: {model.certificate_.active} kernels, accuracy {model.score(new, truth):.3f}"
-        )
+        found = model.certificate_
+        score = model.score(new, truth)
+        print(f"{name}: {found.solves} machines, {found.active} kernels, accuracy {score:.3f}")
 
 
 if __name__ == "__main__":

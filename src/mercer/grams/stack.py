@@ -219,7 +219,7 @@ class StoredStack(ComputedStack):
 
 def stack_bytes(count: int, size: int, dtype: Any) -> int:
     """Return what a `StoredStack` takes."""
-    return count * size * (size + 64) // 2 * np.dtype(dtype).itemsize
+    return int(count * size * (size + 64) // 2 * np.dtype(dtype).itemsize)
 
 
 def half_shares(B: Array, rows: slice, columns: slice) -> Array:

@@ -29,7 +29,11 @@ PRECISE = 512 * 2**20  # bytes up to which matrices are kept in double precision
 UNLIMITED = 2**62
 SMALL = 1e-8  # weights below are 0
 
-WAYS = {"simple": SimpleMKL, "level": LevelMethod, "lp": ClosedForm}
+WAYS: dict[str, Callable[[Search], SimpleMKL | LevelMethod | ClosedForm]] = {
+    "simple": SimpleMKL,
+    "level": LevelMethod,
+    "lp": ClosedForm,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +103,23 @@ def make_stack(kernels: Sequence[Kernel], points: Input, run: Run) -> tuple[Matr
 def given_stack(stack: GramStack, run: Run) -> tuple[MatrixStack, str]:
     """Return matrices that were handed in."""
     return GivenStack(stack, run.monitor), f"{stack.n_kernels} matrices as given"
+
+
+def equal_weights(count: int, status: Status) -> Learned:
+    """Return what there is where there was no time to look at a matrix."""
+    return Learned(
+        weights=np.full(count, 1 / count),
+        factors=np.ones(count),
+        dropped=(),
+        algorithm="average",
+        status=status,
+        objective=np.nan,
+        gap=np.nan,
+        solves=0,
+        history=[],
+        plan="stopped at once",
+        bytes=0,
+    )
 
 
 class KernelWeights:

@@ -11,7 +11,6 @@ import numpy as np
 from ...checks import Array
 from ...grams import Gram, prepare
 from ...grams.stack import MatrixStack
-from ...inputs import GramRows
 from ...kernels import Precomputed
 from ...monitor import Monitor
 from ...solvers import BoxSolver, Cholesky, DenseRows, Machine, RidgeProblem
@@ -82,7 +81,7 @@ class RidgeOracle:
 
     def __call__(self, weights: Array) -> Evaluation:
         values = self.stack.weighted(weights * self.factors)
-        K: Gram = prepare(Precomputed(), GramRows(values)).gram(monitor=self.monitor)
+        K: Gram = prepare(Precomputed(), values).gram(monitor=self.monitor)
         found = Cholesky(self.tol).solve(K, self.problem, self.monitor)
         a, y, alpha = found.coefficients, self.problem.targets, float(self.problem.alpha[0])
         self.coefficients, self.intercept = a, found.intercept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -18,15 +18,18 @@ from ...fitting.mkl.fit import (
     KernelWeights,
     Learned,
     Settings,
+    equal_weights,
     given_stack,
     make_stack,
 )
 from ...fitting.mkl.oracles import MachineOracle
 from ...grams import limited_threads
 from ...grams.stack import MatrixStack
-from ...inputs import GramRows, GramStack, Input
+from ...inputs import GRAM, GramStack, Input, as_input
 from ...kernels import Gaussian, Kernel, Linear, Precomputed, Sum, to_kernel
 from ...kernels.algebra import Scaled
+from ...kernels.parameters import data_bandwidth
+from ...monitor import Stopped
 from ...run import Run
 from ...solvers.mkl.problem import Oracle
 from ..base import Certificate, KernelEstimator
@@ -95,8 +98,8 @@ class KernelLearner(KernelEstimator):
     max_iter: int | None
     weights_: Array
     history_: dict[str, Array]
-    certificate_: MklCertificate  # type: ignore[assignment]
-    kernel: ClassVar[None] = None  # there are several
+    certificate_: Any
+    kernel = None  # there are several
     _coefficients_of_stack: Array
     _learned: Learned
 
@@ -139,8 +142,7 @@ class KernelLearner(KernelEstimator):
     def _resolved(self, points: Input, weight: Array | None) -> tuple[Kernel, ...]:
         """Return the kernels with parameters settled on the points."""
         if self.kernels is None:
-            base = Gaussian().resolve(points, weight)
-            gamma = float(base.gamma)  # type: ignore[arg-type]
+            gamma = data_bandwidth("scale", points, weight)
             powers = np.arange(WIDTHS) - WIDTHS // 2
             return (*(Gaussian(gamma=gamma * 4.0**power) for power in powers), Linear())
         return tuple(kernel.resolve(kernel.admit(points), weight) for kernel in self._family())
@@ -206,21 +208,25 @@ class KernelLearner(KernelEstimator):
         """Learn the weights; return the points and the kernel that the estimator is fitted with."""
         settings = self._mkl_settings(run)
         kernels: tuple[Kernel, ...] = ()
-        if self._is_given:
-            stack, plan = given_stack(self._stack, run)
+        given = self._stack if self._is_given else None
+        if given is not None:
             del self._stack
-            names = [f"matrix {m}" for m in range(stack.count)]
+            names = [f"matrix {m}" for m in range(given.n_kernels)]
         else:
             kernels = self._resolved(points, weight)
-            stack, plan = make_stack(kernels, points, run)
             names = [repr(kernel) for kernel in kernels]
-        search = KernelWeights(stack, names, settings, oracle=oracle, signs=signs)
-        self._learned = learned = search.run(plan)
-        self.weights_ = learned.weights
-        self.history_ = _table(learned)
-        if self._is_given:
+        try:
+            stack, plan = (
+                make_stack(kernels, points, run) if given is None else given_stack(given, run)
+            )
+            search = KernelWeights(stack, names, settings, oracle=oracle, signs=signs)
+            learned = search.run(plan)
+        except Stopped as stop:
+            learned = equal_weights(len(names), stop.reason)
+        self._learned, self.weights_, self.history_ = learned, learned.weights, _table(learned)
+        if given is not None:
             self._coefficients_of_stack = learned.coefficients
-            return GramRows(stack.weighted(learned.coefficients)), Precomputed()
+            return as_input(given.weighted(learned.coefficients), GRAM, run.who), Precomputed()
         return points, combined(kernels, learned.coefficients)
 
     def _learn_machines(
@@ -291,9 +297,8 @@ def combined(kernels: Sequence[Kernel], coefficients: Array) -> Kernel:
         Scaled(kernel, float(c)) for kernel, c in zip(kernels, coefficients, strict=True) if c > 0
     )
     if not terms:
-        raise KernelError(
-            sentence("kernels", "a weight must be above 0", "weights that all vanish")
-        )
+        got = "weights that all vanish"
+        raise KernelError(sentence("kernels", "a weight must be above 0", got))
     return terms[0] if len(terms) == 1 else Sum(terms)
 
 

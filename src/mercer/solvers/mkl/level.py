@@ -8,11 +8,12 @@ import numpy as np
 from scipy.optimize import linprog, minimize
 
 from ...checks import Array
+from ...linalg.blas import blas_threads
 from ...status import Status
 from .problem import Evaluation, Search
 
 LEVEL = 0.7  # where the level lies between the lower and the upper bound
-FEASIBLE = 1e-7  # by how much a projection may miss the level, relative to the bounds
+MOST = 1e9  # a multiplier: beyond it rounding has made the level set empty
 
 
 @dataclass
@@ -37,14 +38,12 @@ class LevelMethod:
         for _ in range(search.max_iter):
             at = search.evaluate(weights)
             self._add(at)
-            lowest = self._lowest()
-            if lowest is not None:
-                search.bound = max(search.bound, lowest)
+            search.bound = max(search.bound, self._lowest())
             search.note(at)
             if search.is_reached():
                 return Status.CONVERGED
             found = self._project(weights)
-            if found is None or np.array_equal(found, weights):
+            if np.array_equal(found, weights):
                 return Status.STAGNATED
             weights = found
         return Status.ITERATION_LIMIT
@@ -53,23 +52,32 @@ class LevelMethod:
         self.heights.append(at.height)
         self.rows.append(at.slopes)
 
-    def _lowest(self) -> float | None:
-        """Return the minimum over the simplex of the largest bound; None where it is not found."""
+    def _lowest(self) -> float:
+        """Return a bound of J: the minimum over the simplex of the largest bound so far.
+
+        Every mean of the bounds is one, and linear, so that its minimum is at a corner. The linear
+        program says which mean is best; the bound holds even where it is not solved exactly.
+        """
         heights, rows = np.array(self.heights), np.array(self.rows)
-        scale = max(float(np.abs(rows).max()), float(np.abs(heights).max()), 1e-300)
+        top = heights.max()
+        scale = max(float(np.abs(rows).max()), float(np.abs(heights - top).max()), 1e-300)
         count = rows.shape[1]
         found = linprog(
             np.append(np.zeros(count), 1.0),
             A_ub=np.column_stack([rows / scale, -np.ones(len(rows))]),
-            b_ub=-heights / scale,
+            b_ub=(top - heights) / scale,
             A_eq=np.append(np.ones(count), 0.0)[None],
             b_eq=[1.0],
             bounds=[(0, None)] * count + [(None, None)],
             method="highs",
         )
-        return float(found.fun) * scale if found.status == 0 else None
+        if found.status != 0:
+            return -np.inf
+        shares = np.maximum(-found.ineqlin.marginals, 0.0)
+        shares /= shares.sum()
+        return float(shares @ heights + (shares @ rows).min())
 
-    def _project(self, weights: Array) -> Array | None:
+    def _project(self, weights: Array) -> Array:
         """Return the weights of the level set that are nearest to these.
 
         In the dual each bound has a multiplier; given all of them, the nearest weights are a
@@ -89,21 +97,22 @@ class LevelMethod:
             missed = rows @ nearest - room
             return -(float(away @ away) / 2 + float(multipliers @ missed)), -missed
 
-        found = minimize(
-            value,
-            np.zeros(len(rows)),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(0, None)] * len(rows),
-            options={"maxiter": 1000, "ftol": 1e-15, "gtol": 1e-12},
-        )
-        nearest = onto_simplex(weights - found.x @ rows)
-        return nearest if np.isfinite(nearest).all() else None
+        with blas_threads(1):  # which wait for one another in small steps, for long if busy
+            found = minimize(
+                value,
+                np.zeros(len(rows)),
+                jac=True,
+                method="L-BFGS-B",
+                bounds=[(0, MOST)] * len(rows),
+                options={"maxiter": 1000, "ftol": 1e-15, "gtol": 1e-12},
+            )
+        return onto_simplex(weights - found.x @ rows)
 
 
 def onto_simplex(values: Array) -> Array:
     """Return the point of the simplex that is nearest, its small weights exactly 0."""
+    values = values - values.max()  # which changes nothing but rounding
     falling = np.sort(values)[::-1]
     sums = np.cumsum(falling) - 1
     used = np.flatnonzero(falling * np.arange(1, len(values) + 1) > sums)[-1]
-    return np.maximum(values - sums[used] / (used + 1), 0.0)
+    return np.asarray(np.maximum(values - sums[used] / (used + 1), 0.0))
