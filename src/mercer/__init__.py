@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from .diagnostics import repair as repair
     from .files import load as load
     from .files import save as save
+    from .grams import GramStack as GramStack
     from .grams import gram as gram
     from .grams import gram_family as gram_family
     from .grams import prepare as prepare
-    from .inputs import GramStack as GramStack
     from .kernels import parse as parse
     from .models import SVC as SVC
     from .models import SVR as SVR
@@ -62,7 +62,7 @@ _HOME = {
     "SVC": "models",
     "SVR": "models",
     "FileError": "checks",
-    "GramStack": "inputs",
+    "GramStack": "grams",
     "InputError": "checks",
     "KernelError": "checks",
     "KernelNeighborsClassifier": "models",

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from estimators import CLASSIFIERS, ESTIMATORS, LABELS, X, target
+from estimators import CLASSIFIERS, ESTIMATORS, LABELS, X, target, with_kernel
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -29,6 +29,7 @@ ENTRIES = ("fit", "partial_fit", "fit_transform", "fit_predict")
 def model_of(kind, **parameters):
     """A model of a class with parameters that suit the small data."""
     parameters = {"kernel": Gaussian(0.7)} | SEVERAL | parameters
+    parameters |= with_kernel(kind, parameters.pop("kernel"))
     known = kind().get_params(deep=False)
     return kind(**{name: value for name, value in parameters.items() if name in known})
 
@@ -81,7 +82,8 @@ def test_bad_targets_leave_the_old_model(kind):
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_bad_parameters_leave_the_old_model(kind):
-    for bad in ({"kernel": "no such kernel"}, {"memory_limit": "much"}, {"memory_limit": -1}):
+    odd = with_kernel(kind, "no such kernel")
+    for bad in (odd, {"memory_limit": "much"}, {"memory_limit": -1}):
         model = model_of(kind).fit(X, target(kind)).set_params(**bad)
         said = memory(model)
         with pytest.raises(MercerError):
@@ -300,7 +302,7 @@ def test_a_refit_is_the_fit_of_a_new_model(kind):
     table = pandas.DataFrame(X, columns=["a", "b"])
     y = X[:, 0] > 0 if kind in CLASSIFIERS else target(kind)
     model = model_of(kind, kernel=Linear(), probability=True).fit(table, y)
-    model.set_params(kernel=Gaussian(0.7))
+    model.set_params(**with_kernel(kind, Gaussian(0.7)))
     if "probability" in model.get_params():
         model.set_params(probability=False)
     fresh = clone(model).fit(OTHER, target(kind))

@@ -40,19 +40,23 @@ GOOD = {
     "zero": {
         *("alpha", "alphas", "coef0", "epsilon", "shrinkage", "random_state", "tol", "verbose"),
         *("average", "break_ties", "center", "fit_intercept", "fit_inverse_transform"),
-        *("probability", "remove_zero_eig", "shuffle"),
+        *("probability", "remove_zero_eig", "share", "shuffle"),
     },
     "True": {
         *("average", "break_ties", "center", "fit_intercept", "fit_inverse_transform", "verbose"),
         *("probability", "remove_zero_eig", "shuffle", "coef0"),
     },
-    "half": {"C", "alpha", "alphas", "epsilon", "gamma", "nu", "shrinkage", "time_limit", "tol"},
+    "half": {
+        *("C", "alpha", "alphas", "epsilon", "gamma", "gap_tol", "nu", "share", "shrinkage"),
+        *("time_limit", "tol"),
+    },
     "infinity": {"C"},
     "class": {"weights"},  # a class is a function of the distances, if an odd one
 }
 OPTIONAL = {
-    *("alphas", "budget", "callback", "class_weight", "cv", "gamma", "kernel", "max_iter"),
-    *("n_centers", "n_components", "n_jobs", "priors", "random_state", "scoring", "time_limit"),
+    *("alphas", "budget", "callback", "class_weight", "cv", "gamma", "kernel", "kernels"),
+    *("max_iter", "n_centers", "n_components", "n_jobs", "priors", "random_state", "scaling"),
+    *("scoring", "time_limit"),
 }
 CASES = [(kind, name) for kind in ESTIMATORS for name in kind().get_params(deep=False)]
 

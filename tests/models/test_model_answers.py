@@ -9,7 +9,7 @@ import numpy as np
 import pandas
 import pytest
 import sklearn
-from estimators import CLASSIFIERS, ESTIMATORS, target
+from estimators import CLASSIFIERS, ESTIMATORS, target, with_kernel
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -59,7 +59,7 @@ def apart(rows):
 def fitted(kind, kernel, points, y):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # how well they converge is tested elsewhere
-        return kind(kernel=kernel).fit(points, y)
+        return kind(**with_kernel(kind, kernel)).fit(points, y)
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4"])

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from mercer import features, models
+from mercer.models.adaptive.base import KernelLearner
 
 ESTIMATORS = [
     kind
@@ -23,3 +24,11 @@ NUMBERS = 2.0 * X[:, 0] + X[:, 1]
 def target(kind):
     """What an estimator can be fitted to on X; those without a target leave it alone."""
     return LABELS if kind in CLASSIFIERS else NUMBERS
+
+
+def with_kernel(kind, kernel):
+    """The parameter of an estimator that gives it this kernel; those that learn it take a list."""
+    if not issubclass(kind, KernelLearner):
+        return {"kernel": kernel}
+    given = isinstance(kernel, str) and kernel == "precomputed"
+    return {"kernels": kernel if given else [kernel]}

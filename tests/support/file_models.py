@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import scipy.sparse
+from estimators import with_kernel
 from samples import (
     frame_columns,
     graphs,
@@ -108,7 +109,8 @@ def _small(name, kernel):
     """An estimator of this class with parameters for a few points."""
     extra = {"KernelKMeans": {"n_clusters": 2}, "KernelPCA": {"n_components": 2}}
     near = {"n_neighbors": 2} if "Neighbors" in name else {}
-    return estimators()[name](kernel=kernel, **extra.get(name, near))
+    kind = estimators()[name]
+    return kind(**with_kernel(kind, kernel), **extra.get(name, near))
 
 
 def _of_kinds(short):

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from estimators import with_kernel
 
 from mercer import kernels as k
 from mercer import losses, prepare
@@ -291,6 +292,27 @@ ESTIMATORS: dict[str, tuple[str, bool, int, Callable[[Random], dict[str, Any]]]]
         lambda r: {"C": _wide(r), "nu": _share(r), "tol": _tolerance(r, 1e-3)},
     ),
     "OneClassSVM": (NOTHING, True, 3, lambda r: {"nu": _share(r), "tol": _tolerance(r, 1e-3)}),
+    "MKLClassifier": (
+        LABELS,
+        True,
+        2,
+        lambda r: {
+            "C": _wide(r),
+            "p": pick(r, (1.0, 1.0, 2.0)),
+            "scaling": pick(r, ("diagonal", "trace", "variance", None)),
+        },
+    ),
+    "MKLRegressor": (
+        NUMBERS,
+        True,
+        2,
+        lambda r: {
+            "loss": pick(r, ("epsilon_insensitive", "squared")),
+            "C": _wide(r),
+            "alpha": _wide(r),
+        },
+    ),
+    "MKLOneClassSVM": (NOTHING, True, 1, lambda r: {"nu": _share(r)}),
     "KernelRidge": (NUMBERS, True, 3, _ridge),
     "KernelRidgeClassifier": (
         LABELS,
@@ -400,7 +422,8 @@ def draw(seed: int, only: tuple[str, ...] = ()) -> Case:
         sizes, shares = (0.0, 0.5, 1.0, 2.0, 1e-6, 1e6), (0.1, 0.25, 0.4, 0.2, 0.02, 0.03)
         weight = random.choice(sizes, p=shares, size=len(X))
         weight[:2] = 1.0
-    model = estimators()[name](kernel=kernel, **settings)
+    kind = estimators()[name]
+    model = kind(**with_kernel(kind, kernel), **settings)
     if chance(random, 0.05) and X.dtype == np.float64:
         X, new, text = scipy.sparse.csr_array(X), scipy.sparse.csr_array(new), text + " sparse"
     return Case(seed, model, X, y, weight, new, text)

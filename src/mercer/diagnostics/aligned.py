@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from ..checks import Array, InputError, KernelError, sentence
-from ..grams.stack import ComputedStack
+from ..grams.stacks.matrices import ComputedStack
 from ..kernels import Kernel, Sum, to_kernel
 from ..kernels.algebra import Scaled
 from ..monitor import Monitor

@@ -28,14 +28,14 @@ ESTIMATORS: tuple[tuple[str, type[Any]], ...] = (
     ("KernelRidgeCV", models.KernelRidgeCV),
     ("KernelRidgeClassifier", models.KernelRidgeClassifier),
     ("KernelRidgeClassifierCV", models.KernelRidgeClassifierCV),
-    ("MKLClassifier", models.MKLClassifier),
-    ("MKLOneClassSVM", models.MKLOneClassSVM),
-    ("MKLRegressor", models.MKLRegressor),
     ("NuSVC", models.NuSVC),
     ("NuSVR", models.NuSVR),
     ("OneClassSVM", models.OneClassSVM),
     ("SVC", models.SVC),
     ("SVR", models.SVR),
+    ("MKLClassifier", models.MKLClassifier),
+    ("MKLOneClassSVM", models.MKLOneClassSVM),
+    ("MKLRegressor", models.MKLRegressor),
 )
 
 _LOSSES: tuple[tuple[str, type[Any]], ...] = (

@@ -12,12 +12,14 @@ from .pivots import PartialFactor, partial_cholesky
 from .plan import Plan
 from .prepared import Prepared, evaluate, gram, gram_family, prepare
 from .sinks import Multiply, Normal, Sink, Sums, TopK
+from .stacks.given import GramStack
 from .threads import limited_threads, threads
 
 __all__ = [
     "Explanation",
     "Gram",
     "GramFamily",
+    "GramStack",
     "Multiply",
     "Normal",
     "PartialFactor",

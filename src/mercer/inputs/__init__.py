@@ -33,7 +33,6 @@ from .kinds import (
     Rows,
     domain_text,
 )
-from .stack import GramStack
 from .tree import Tree
 
 __all__ = [
@@ -55,7 +54,6 @@ __all__ = [
     "Columns",
     "Frame",
     "GramRows",
-    "GramStack",
     "Graph",
     "Input",
     "Matrix",

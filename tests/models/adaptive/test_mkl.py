@@ -361,7 +361,7 @@ def test_stacks_say_what_they_must_be():
     with pytest.raises(InputError, match="points must be a slice"):
         GramStack([np.eye(2)])[0]
     with pytest.raises(InputError, match="X must be a GramStack"):
-        MKLClassifier("precomputed").fit(np.eye(3), [0, 1, 0])
+        MKLClassifier("precomputed").fit(np.ones(3), [0, 1, 0])
     stack = GramStack(np.ones((2, 3, 3), dtype=np.float32))
     assert stack.dtype == np.float32
     assert repr(stack) == "GramStack(2 matrices of 3 x 3)"

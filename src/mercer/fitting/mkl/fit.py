@@ -8,9 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...checks import Array, KernelError, MemoryLimitError, bytes_text, sentence
-from ...grams import limit_in_bytes
-from ...grams.stack import ComputedStack, GivenStack, MatrixStack, StoredStack, stack_bytes
-from ...inputs import GramStack, Input
+from ...grams import GramStack, limit_in_bytes
+from ...grams.stacks.matrices import (
+    ComputedStack,
+    GivenStack,
+    MatrixStack,
+    StoredStack,
+    stack_bytes,
+)
+from ...inputs import Input
 from ...kernels import Kernel, Sigmoid
 from ...linalg.cholesky import negative_eigenvalue
 from ...monitor import Stopped
@@ -73,6 +79,7 @@ class Learned:
     history: list[Step]
     plan: str
     bytes: int
+    entries: int
 
     @property
     def coefficients(self) -> Array:
@@ -119,6 +126,7 @@ def equal_weights(count: int, status: Status) -> Learned:
         history=[],
         plan="stopped at once",
         bytes=0,
+        entries=0,
     )
 
 
@@ -178,6 +186,7 @@ class KernelWeights:
             history=[_spread(step, used, self.stack.count) for step in search.history],
             plan=f"{algorithm}: {plan}",
             bytes=self.stack.kept + 3 * self.stack.size**2 * 4,
+            entries=self.stack.count * self.stack.size**2,
         )
 
     def _fixed(
@@ -205,6 +214,7 @@ class KernelWeights:
             history=history,
             plan=f"{algorithm}: {plan}",
             bytes=self.stack.kept + 3 * self.stack.size**2 * 4,
+            entries=self.stack.count * self.stack.size**2,
         )
 
     def _easy(self, factors: Array) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...checks import Array
 from ...grams import Gram, prepare
-from ...grams.stack import MatrixStack
+from ...grams.stacks.matrices import MatrixStack
 from ...kernels import Precomputed
 from ...monitor import Monitor
 from ...solvers import BoxSolver, Cholesky, DenseRows, Machine, RidgeProblem

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,9 +23,9 @@ from ...fitting.mkl.fit import (
     make_stack,
 )
 from ...fitting.mkl.oracles import MachineOracle
-from ...grams import limited_threads
-from ...grams.stack import MatrixStack
-from ...inputs import GRAM, GramStack, Input, as_input
+from ...grams import GramStack, limited_threads
+from ...grams.stacks.matrices import MatrixStack
+from ...inputs import GRAM, Input, as_input
 from ...kernels import Gaussian, Kernel, Linear, Precomputed, Sum, to_kernel
 from ...kernels.algebra import Scaled
 from ...kernels.parameters import data_bandwidth
@@ -101,12 +101,11 @@ class KernelLearner(KernelEstimator):
     certificate_: Any
     kernel = None  # there are several
     _coefficients_of_stack: Array
-    _learned: Learned
 
     # --- the kernels ------------------------------------------------------------------------
 
-    @property
     def _is_given(self) -> bool:
+        """Return whether matrices are handed in, not points."""
         return isinstance(self.kernels, str) and self.kernels == "precomputed"
 
     def _family(self) -> tuple[Kernel, ...]:
@@ -116,7 +115,7 @@ class KernelLearner(KernelEstimator):
             return (*(Gaussian() for _ in range(WIDTHS)), Linear())
         if isinstance(given, Sum):
             return tuple(t.inner if isinstance(t, Scaled) else t for t in given.terms)
-        if isinstance(given, Kernel) or callable(given) or isinstance(given, str):
+        if isinstance(given, Kernel | str | Mapping) or callable(given):
             must = "kernels must be a list of kernels, a sum of kernels or 'precomputed'"
             advice = f"Put it into a list, or take SVC(kernel={checks.show(given)})."
             raise InputError(sentence(who, must, checks.show(given), advice))
@@ -134,7 +133,7 @@ class KernelLearner(KernelEstimator):
 
     def _kernel(self) -> Kernel:
         """Return a kernel that takes the points that all of them take."""
-        if self._is_given:
+        if self._is_given():
             return Precomputed()
         family = self._family()
         return family[0] if len(family) == 1 else Sum(family)
@@ -150,13 +149,11 @@ class KernelLearner(KernelEstimator):
     # --- input ------------------------------------------------------------------------------
 
     def _points(self, X: Any, kernel: Kernel, *, reset: bool) -> Input:
-        if not self._is_given or isinstance(X, Input):
+        if not self._is_given() or isinstance(X, Input):
             return super()._points(X, kernel, reset=reset)
         stack = self._as_stack(X)
-        if reset:
-            self._stack = stack
-            weights = np.full(stack.n_kernels, 1 / stack.n_kernels)
-        else:
+        weights = np.full(stack.n_kernels, 1 / stack.n_kernels)
+        if not reset:
             weights = self._coefficients_of_stack
             if stack.n_kernels != len(weights):
                 must = f"X must have {len(weights)} matrices, as many as in the fit"
@@ -164,13 +161,14 @@ class KernelLearner(KernelEstimator):
         return super()._points(stack.weighted(weights), kernel, reset=reset)
 
     def _as_stack(self, X: Any) -> GramStack:
+        """Return matrices that were handed in; one of them need not be a stack."""
         if isinstance(X, GramStack):
             return X
-        if np.ndim(X) != 3:
+        if np.ndim(X) not in (2, 3):
             must = "with kernels='precomputed' X must be a GramStack, or matrices in an array"
             got = f"{type(X).__name__} of {np.ndim(X)} dimensions"
             raise InputError(sentence(type(self).__name__, must, got, "Write GramStack([K1, K2])."))
-        return GramStack(X)
+        return GramStack(X if np.ndim(X) == 3 else [X])
 
     # --- the weights ------------------------------------------------------------------------
 
@@ -202,15 +200,18 @@ class KernelLearner(KernelEstimator):
         weight: Array | None,
         run: Run,
         *,
+        X: Any,
         oracle: Callable[[MatrixStack, Array], Oracle],
         signs: Sequence[tuple[Array, Array]] = (),
-    ) -> tuple[Input, Kernel]:
-        """Learn the weights; return the points and the kernel that the estimator is fitted with."""
+    ) -> tuple[Input, Kernel, Learned]:
+        """Learn the weights; return the points and the kernel that the estimator is fitted with.
+
+        X: the points as they were handed in.
+        """
         settings = self._mkl_settings(run)
         kernels: tuple[Kernel, ...] = ()
-        given = self._stack if self._is_given else None
+        given = self._as_stack(X) if self._is_given() else None
         if given is not None:
-            del self._stack
             names = [f"matrix {m}" for m in range(given.n_kernels)]
         else:
             kernels = self._resolved(points, weight)
@@ -223,11 +224,12 @@ class KernelLearner(KernelEstimator):
             learned = search.run(plan)
         except Stopped as stop:
             learned = equal_weights(len(names), stop.reason)
-        self._learned, self.weights_, self.history_ = learned, learned.weights, _table(learned)
+        self.weights_, self.history_ = learned.weights, _table(learned)
         if given is not None:
             self._coefficients_of_stack = learned.coefficients
-            return as_input(given.weighted(learned.coefficients), GRAM, run.who), Precomputed()
-        return points, combined(kernels, learned.coefficients)
+            total = given.weighted(learned.coefficients)
+            return as_input(total, GRAM, run.who), Precomputed(), learned
+        return points, combined(kernels, learned.coefficients), learned
 
     def _learn_machines(
         self,
@@ -235,9 +237,10 @@ class KernelLearner(KernelEstimator):
         weight: Array | None,
         run: Run,
         *,
+        X: Any,
         specs: list[MachineSpec],
         places: list[Array],
-    ) -> tuple[Input, Kernel, list[MachineSpec]]:
+    ) -> tuple[Input, Kernel, Learned, list[MachineSpec]]:
         """Learn the weights that machines share; these then start from what was found.
 
         places: the points that each machine is about.
@@ -259,20 +262,20 @@ class KernelLearner(KernelEstimator):
 
         signs = [(rows, -spec.problem.linear) for rows, spec in zip(places, specs, strict=True)]
         with limited_threads(run.n_jobs, run.who):
-            found, kernel = self._learn(points, weight, run, oracle=oracle, signs=signs)
+            found, kernel, learned = self._learn(
+                points, weight, run, X=X, oracle=oracle, signs=signs
+            )
         machines = made[-1].machines if made else []
         if len(machines) == len(specs):
             specs = [spec.started(m.b) for spec, m in zip(specs, machines, strict=True)]
-        return found, kernel, specs
+        return found, kernel, learned, specs
 
-    def _certify_weights(self, run: Run, machine_gap: float, n: int) -> None:
+    def _certify_weights(self, learned: Learned, run: Run, machine_gap: float) -> None:
         """Publish how good the weights are, and warn where they could be better."""
-        learned, who = self._learned, run.who
-        del self._learned
         self.certificate_ = MklCertificate(
             status=learned.status,
             plan=learned.plan,
-            kernel_entries=len(learned.weights) * n * n,
+            kernel_entries=learned.entries,
             bytes=learned.bytes,
             seconds=run.seconds,
             algorithm=learned.algorithm,
@@ -288,7 +291,9 @@ class KernelLearner(KernelEstimator):
             relative = learned.gap / abs(learned.objective) if learned.objective else np.inf
             must = f"the gap of the weights must reach {self.gap_tol:g} of the objective"
             got = f"{relative:.2g} ({learned.status}, {learned.solves} solves)"
-            run.warn(sentence(who, must, got, learned.status.advice("weights")), ConvergenceWarning)
+            run.warn(
+                sentence(run.who, must, got, learned.status.advice("weights")), ConvergenceWarning
+            )
 
 
 def combined(kernels: Sequence[Kernel], coefficients: Array) -> Kernel:

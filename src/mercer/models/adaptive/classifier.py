@@ -25,7 +25,6 @@ from ...typing import (
 from ..contract.atomic import atomic
 from ..contract.parameters import run_of
 from ..contract.records import recorded
-from ..svm.base import UNLIMITED
 from ..svm.classes import SupportVectorClassifier
 from .base import KernelLearner
 
@@ -137,12 +136,14 @@ class MKLClassifier(KernelLearner, SupportVectorClassifier):
     >>> import numpy as np
     >>> from mercer import MKLClassifier
     >>> from mercer.kernels import Gaussian
-    >>> X = np.random.default_rng(0).normal(size=(80, 3))
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> y = np.abs(X[:, 1]) > 0.7
     >>> columns = [Gaussian(gamma=1.0).on([column]) for column in range(3)]
-    >>> model = MKLClassifier(columns, C=10.0).fit(X, y)
-    >>> model.weights_.round(1)
-    array([0., 1., 0.])
+    >>> model = MKLClassifier(columns, C=100.0).fit(X, y)
+    >>> int(model.weights_.argmax())
+    1
+    >>> print(model.certificate_.status)
+    converged
     """
 
     def __init__(
@@ -218,24 +219,21 @@ class MKLClassifier(KernelLearner, SupportVectorClassifier):
         KernelError
             If a kernel is not positive semi-definite on the points, or all of them are constant.
         """
-        start, run = time.monotonic(), run_of(self)
-        data = self._labelled(X, y, sample_weight)
+        start, data = time.monotonic(), self._labelled(X, y, sample_weight)
+        run = run_of(self)
         specs = self._specs(data)
         places = [np.concatenate([data.groups[g] for g in spec.groups]) for spec in specs]
-        points, kernel, specs = self._learn_machines(
-            data.points, data.weight, run, specs=specs, places=places
+        points, kernel, learned, specs = self._learn_machines(
+            data.points, data.weight, run, X=X, specs=specs, places=places
         )
         solver = self._machine_solver(
-            points, data.weight, data.groups, kernel=kernel, run=run.rest()
+            points, data.weight, data.groups, kernel=kernel, run=run.rest(), max_iter=-1
         )
         machines = self._run(solver, specs, start, with_loo_scores=bool(self.probability))
         gap = self.certificate_.gap
         self._finish(replace(data, points=points), machines)
-        self._certify_weights(run, gap, len(points))
+        self._certify_weights(learned, run, gap)
         return self
-
-    def _most_steps(self) -> int:
-        return UNLIMITED
 
     def _spec(self, groups: tuple[int, ...], y: Array, weight: Array) -> MachineSpec:
         bounds = self._bounds(self.C, weight, len(y))

@@ -11,12 +11,12 @@ import numpy as np
 from ... import checks
 from ...checks import InputError, sentence
 from ...fitting.machines import MachineSpec
+from ...fitting.mkl.fit import ALGORITHMS
 from ...solvers.box.machines import one_class, read_one_class
 from ...typing import Callback, KernelLike, MemoryLimit, PointsLike, Seed, Weights
 from ..contract.atomic import atomic
 from ..contract.parameters import run_of
 from ..contract.records import recorded
-from ..svm.base import UNLIMITED
 from ..svm.regressor import OneClassSVM
 from .base import KernelLearner
 
@@ -173,28 +173,28 @@ class MKLOneClassSVM(KernelLearner, OneClassSVM):
         KernelError
             If a kernel is not positive semi-definite on the points, or all of them are constant.
         """
-        start, run = time.monotonic(), run_of(self)
-        points = self._check_fit(X)
+        start, points = time.monotonic(), self._check_fit(X)
+        run = run_of(self)
         weight = checks.sample_weight(run.who, sample_weight, len(points))
-        if self.algorithm == "easy":
+        if checks.one_of(run.who, "algorithm", self.algorithm, ALGORITHMS) == "easy":
             must = "algorithm='easy' is about two classes or more"
             raise InputError(sentence(run.who, must, "one class", "Take 'auto'."))
         bounds = np.ones(len(points)) if weight is None else weight
         problem = one_class(bounds, self._share("nu"))
         everyone = np.arange(len(points))
-        points, kernel, specs = self._learn_machines(
+        points, kernel, learned, specs = self._learn_machines(
             points,
             weight,
             run,
+            X=X,
             specs=[MachineSpec(groups=(0,), problem=problem, read=read_one_class)],
             places=[everyone],
         )
-        solver = self._machine_solver(points, weight, [everyone], kernel=kernel, run=run.rest())
+        solver = self._machine_solver(
+            points, weight, [everyone], kernel=kernel, run=run.rest(), max_iter=-1
+        )
         machine = self._run(solver, specs, start)[0]
         self._store_one(machine)
         self.offset_ = -float(self.intercept_[0])
-        self._certify_weights(run, machine.primal - machine.dual, len(everyone))
+        self._certify_weights(learned, run, machine.primal - machine.dual)
         return self
-
-    def _most_steps(self) -> int:
-        return UNLIMITED

@@ -12,19 +12,19 @@ from sklearn.base import RegressorMixin
 from ... import checks
 from ...checks import Array, InputError, sentence
 from ...fitting.machines import MachineSpec
+from ...fitting.mkl.fit import ALGORITHMS
 from ...fitting.mkl.oracles import RidgeOracle
 from ...grams import limited_threads
-from ...grams.stack import MatrixStack
+from ...grams.stacks.matrices import MatrixStack
 from ...inputs import Input
 from ...run import Run
-from ...solvers import RidgeProblem
+from ...solvers import Cholesky, NotPositiveDefinite, RidgeProblem
 from ...solvers.box.machines import read_regression, regression
 from ...solvers.mkl.problem import Oracle
 from ...typing import Callback, KernelLike, MemoryLimit, PointsLike, Seed, TargetsLike, Weights
 from ..contract.atomic import atomic
 from ..contract.parameters import run_of
 from ..contract.records import recorded
-from ..svm.base import UNLIMITED
 from ..svm.regressor import SingleMachine
 from .base import KernelLearner
 
@@ -198,17 +198,25 @@ class MKLRegressor(KernelLearner, RegressorMixin, SingleMachine):  # type: ignor
         KernelError
             If a kernel is not positive semi-definite on the points, or all of them are constant.
         """
-        run = run_of(self)
         points = self._check_fit(X)
+        run = run_of(self)
         targets = self._numbers(y, len(points))
         weight = checks.sample_weight(run.who, sample_weight, len(points))
-        if self.algorithm == "easy":
+        if checks.one_of(run.who, "algorithm", self.algorithm, ALGORITHMS) == "easy":
             must = "algorithm='easy' is about classes"
             raise InputError(sentence(run.who, must, "numbers to predict", "Take 'auto'."))
+        alpha = checks.number(run.who, "alpha", self.alpha, above=0)
+        spec = self._spec(targets, weight)
         if checks.one_of(run.who, "loss", self.loss, LOSSES) == "squared":
-            self._fit_ridge(points, targets, weight, run)
+            problem = RidgeProblem(
+                targets=targets[:, None],
+                alpha=np.array([alpha]),
+                weight=weight,
+                intercept=bool(self.fit_intercept),
+            )
+            self._fit_ridge(X, points, problem, run)
         else:
-            self._fit_machine(points, weight, run, self._spec(targets, weight))
+            self._fit_machine(X, points, weight, run, spec)
         return self
 
     def _spec(self, targets: Array, weight: Array | None) -> MachineSpec:
@@ -219,49 +227,43 @@ class MKLRegressor(KernelLearner, RegressorMixin, SingleMachine):  # type: ignor
         return MachineSpec(groups=(0,), problem=problem, read=read_regression)
 
     def _fit_machine(
-        self, points: Input, weight: Array | None, run: Run, spec: MachineSpec
+        self, X: Any, points: Input, weight: Array | None, run: Run, spec: MachineSpec
     ) -> None:
         start, everyone = time.monotonic(), np.arange(len(points))
-        points, kernel, specs = self._learn_machines(
-            points, weight, run, specs=[spec], places=[everyone]
+        points, kernel, learned, specs = self._learn_machines(
+            points, weight, run, X=X, specs=[spec], places=[everyone]
         )
-        solver = self._machine_solver(points, weight, [everyone], kernel=kernel, run=run.rest())
+        solver = self._machine_solver(
+            points, weight, [everyone], kernel=kernel, run=run.rest(), max_iter=-1
+        )
         machine = self._run(solver, specs, start)[0]
         self._store_one(machine)
-        self._certify_weights(run, machine.primal - machine.dual, len(everyone))
+        self._certify_weights(learned, run, machine.primal - machine.dual)
 
-    def _fit_ridge(self, points: Input, targets: Array, weight: Array | None, run: Run) -> None:
-        who, n = run.who, len(points)
-        alpha = checks.number(who, "alpha", self.alpha, above=0)
-        tol = checks.number(who, "tol", self.tol, above=0)
-        problem = RidgeProblem(
-            targets=targets[:, None],
-            alpha=np.array([alpha]),
-            weight=weight,
-            intercept=bool(self.fit_intercept),
-        )
-        made: list[RidgeOracle] = []
+    def _fit_ridge(self, X: Any, points: Input, problem: RidgeProblem, run: Run) -> None:
+        n, weight = len(points), problem.weight
+        tol = checks.number(run.who, "tol", self.tol, above=0)
 
         def oracle(stack: MatrixStack, factors: Array) -> Oracle:
-            found = RidgeOracle(
+            return RidgeOracle(
                 stack=stack, factors=factors, problem=problem, tol=tol, monitor=run.monitor
             )
-            made.append(found)
-            return found
 
-        with limited_threads(run.n_jobs, who):
-            points, kernel = self._learn(points, weight, run, oracle=oracle)
-            last = made[-1](self.weights_)  # with the best weights, which need not be the last
-            self._prepare(points, weight, kernel)
-        coefficients = made[-1].coefficients[:, 0]
-        self.dual_coef_, self.intercept_ = coefficients[None], np.asarray(made[-1].intercept)
+        try:
+            with limited_threads(run.n_jobs, run.who):
+                points, kernel, learned = self._learn(points, weight, run, X=X, oracle=oracle)
+                prepared = self._prepare(points, weight, kernel)
+                rest = run.rest().monitor
+                found = Cholesky(tol).solve(prepared.gram(monitor=rest), problem, rest)
+        except NotPositiveDefinite:
+            must = "K + alpha I must be positive definite in double precision"
+            got = f"alpha = {float(problem.alpha[0]):g}"
+            raise InputError(sentence(run.who, must, got, "Raise alpha.")) from None
+        self.dual_coef_, self.intercept_ = found.coefficients.T, found.intercept
         self.n_support_ = np.array([n], dtype=np.int32)
         self.n_iter_ = np.array([1])
         self._keep_support(np.arange(n))
-        self._certify_weights(run, last.primal - last.dual, n)
-
-    def _most_steps(self) -> int:
-        return UNLIMITED
+        self._certify_weights(learned, run, found.gap)
 
     def predict(self, X: PointsLike) -> Any:
         """Predict the number of each point.

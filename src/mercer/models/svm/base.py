@@ -141,13 +141,6 @@ class SupportVectorEstimator(KernelEstimator):
         value = getattr(self, name)
         return checks.number(type(self).__name__, name, value, above=0, most=1)
 
-    def _most_steps(self) -> int:
-        """Return how many steps of two variables a machine may take."""
-        given = self.max_iter
-        if given is None or (isinstance(given, Integral) and given == -1):
-            return UNLIMITED
-        return checks.whole(type(self).__name__, "max_iter", given, least=1)
-
     def _machine_solver(
         self,
         points: Input,
@@ -156,14 +149,17 @@ class SupportVectorEstimator(KernelEstimator):
         *,
         kernel: Kernel | None = None,
         run: Run | None = None,
+        max_iter: int | None = None,
     ) -> MachineSolver:
         """Return what solves machines on groups of these points.
 
-        kernel: where it is not the parameter. run: where the work has begun.
+        kernel, max_iter: where they are not the parameters. run: where the work has begun.
         """
         who = type(self).__name__
         tol = checks.number(who, "tol", self.tol, above=0)
-        most = self._most_steps()
+        given = self.max_iter if max_iter is None else max_iter
+        unlimited = given is None or (isinstance(given, Integral) and given == -1)
+        most = UNLIMITED if unlimited else checks.whole(who, "max_iter", given, least=1)
         run = run_of(self) if run is None else run
         prepared = self._prepare(points, weight, kernel)
         with limited_threads(run.n_jobs, who):

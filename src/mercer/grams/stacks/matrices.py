@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Array
-from ..inputs import GramStack, Input
-from ..kernels import Kernel, On
-from ..kernels.algebra import Scaled, Sum
-from ..monitor import Monitor
-from .engine import program_of, tile
-from .sides import Side, View
+from ...checks import Array
+from ...inputs import Input
+from ...kernels import Kernel, On
+from ...kernels.algebra import Scaled, Sum
+from ...monitor import Monitor
+from ..engine import program_of, tile
+from ..sides import Side, View
+from .given import GramStack
 
 TOGETHER = 8  # kernels whose blocks one program computes
 BAND = 64 * 2**20  # bytes of the blocks that are on their way together

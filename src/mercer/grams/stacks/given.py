@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import checks
-from ..checks import Array, InputError, sentence
-from ..typing import MatrixLike
+from ... import checks
+from ...checks import Array, InputError, sentence
+from ...typing import MatrixLike
 
 
 class GramStack:
