@@ -199,6 +199,7 @@ _CLUSTERS: dict[str, Rule] = {
 _WEIGHTS: dict[str, Rule] = {
     "weights_": numbers("kernels", least=0),
     "history_": Rule("objective, gap, weights and solves of each step", history),
+    "n_iter_": count(1),
     "_coefficients_of_stack": optional(numbers("kernels", least=0)),
 }
 _MACHINE_READ: dict[str, Rule] = {"loss": Rule("a name or a loss", loss)}

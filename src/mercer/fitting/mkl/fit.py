@@ -134,7 +134,8 @@ class KernelWeights:
     """Learns the weights of the matrices of a stack.
 
     names: of the kernels, in messages. oracle: makes J from the factors of the kernels. signs: of
-    the classes of each machine, with its points, for EasyMKL.
+    the classes of each machine, with its points, for EasyMKL. weight: how much each point counts in
+    the scale of a kernel.
     """
 
     def __init__(
@@ -145,9 +146,13 @@ class KernelWeights:
         *,
         oracle: Callable[[MatrixStack, Array], Oracle],
         signs: Sequence[tuple[Array, Array]] = (),
+        weight: Array | None = None,
     ) -> None:
         self.stack, self.names, self.settings = stack, names, settings
         self.oracle, self.signs = oracle, signs
+        count = np.ones(stack.size) if weight is None else weight
+        self.total = float(count.sum())
+        self.shares = count / self.total
 
     def run(self, plan: str) -> Learned:
         """Return the weights; plan: why the matrices are kept or not."""
@@ -244,14 +249,15 @@ class KernelWeights:
         stack, settings = self.stack, self.settings
         diagonals = stack.diagonals()
         self._check_mercer(diagonals)
-        means = diagonals.mean(axis=1)
+        shares = self.shares[:, None]
+        means = diagonals @ self.shares
         eps = float(np.finfo(stack.dtype).eps)
-        variances = means - stack.forms(np.ones((stack.size, 1))) / stack.size**2
+        variances = means - stack.forms(shares)
         flat = variances <= 100 * eps * means if settings.offset else means <= 0
         dropped = tuple(np.flatnonzero(flat | (means <= 0)).tolist())
         if len(dropped) == stack.count:
             must = "a kernel must tell the points apart"
-            got = "kernels that are constant or zero on them"
+            got = f"kernels that are constant or zero on them, n_samples = {stack.size}"
             raise KernelError(sentence(settings.run.who, must, got, "Give other kernels."))
         for m in dropped:
             settings.run.warn(
@@ -259,7 +265,7 @@ class KernelWeights:
             )
         scales = {
             "diagonal": means,
-            "trace": means * stack.size,
+            "trace": means * self.total,
             "variance": variances,
             None: np.ones(stack.count),
         }[settings.scaling]

@@ -98,6 +98,7 @@ class KernelLearner(KernelEstimator):
     max_iter: int | None
     weights_: Array
     history_: dict[str, Array]
+    n_iter_: Any
     certificate_: Any
     kernel = None  # there are several
     _coefficients_of_stack: Array
@@ -220,7 +221,9 @@ class KernelLearner(KernelEstimator):
             stack, plan = (
                 make_stack(kernels, points, run) if given is None else given_stack(given, run)
             )
-            search = KernelWeights(stack, names, settings, oracle=oracle, signs=signs)
+            search = KernelWeights(
+                stack, names, settings, oracle=oracle, signs=signs, weight=weight
+            )
             learned = search.run(plan)
         except Stopped as stop:
             learned = equal_weights(len(names), stop.reason)
@@ -272,6 +275,7 @@ class KernelLearner(KernelEstimator):
 
     def _certify_weights(self, learned: Learned, run: Run, machine_gap: float) -> None:
         """Publish how good the weights are, and warn where they could be better."""
+        self.n_iter_ = max(len(learned.history), 1)
         self.certificate_ = MklCertificate(
             status=learned.status,
             plan=learned.plan,

@@ -116,8 +116,8 @@ class MKLClassifier(KernelLearner, SupportVectorClassifier):
         The weight of each class.
     slopes_ : ndarray of shape (1,)
         Slope from scores to probabilities, with `probability=True` only.
-    n_iter_ : ndarray of shape (n_machines,)
-        Number of steps of each machine with the final weights.
+    n_iter_ : int
+        Number of steps of the weights.
     certificate_ : MklCertificate
         How far the weights are from the best ones, and what they cost.
 

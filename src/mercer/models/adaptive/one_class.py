@@ -86,8 +86,8 @@ class MKLOneClassSVM(KernelLearner, OneClassSVM):
         Minus rho.
     offset_ : float
         The threshold rho.
-    n_iter_ : ndarray of shape (1,)
-        Number of steps of the machine with the final weights.
+    n_iter_ : int
+        Number of steps of the weights.
     certificate_ : MklCertificate
         How far the weights are from the best ones, and what they cost.
 

@@ -102,8 +102,8 @@ class MKLRegressor(KernelLearner, RegressorMixin, SingleMachine):  # type: ignor
         Their coefficients.
     intercept_ : ndarray of shape (1,)
         The offset b.
-    n_iter_ : ndarray of shape (1,)
-        Number of steps of the machine with the final weights; 1 for the squared loss.
+    n_iter_ : int
+        Number of steps of the weights.
     certificate_ : MklCertificate
         How far the weights are from the best ones, and what they cost.
 
@@ -261,7 +261,6 @@ class MKLRegressor(KernelLearner, RegressorMixin, SingleMachine):  # type: ignor
             raise InputError(sentence(run.who, must, got, "Raise alpha.")) from None
         self.dual_coef_, self.intercept_ = found.coefficients.T, found.intercept
         self.n_support_ = np.array([n], dtype=np.int32)
-        self.n_iter_ = np.array([1])
         self._keep_support(np.arange(n))
         self._certify_weights(learned, run, found.gap)
 

@@ -13,6 +13,7 @@ from ...status import Status
 from .problem import Evaluation, Search
 
 LEVEL = 0.7  # where the level lies between the lower and the upper bound
+NEAR = 1e-3  # how far the last digits may move a weight
 MOST = 1e9  # a multiplier: beyond it rounding has made the level set empty
 
 
@@ -106,7 +107,24 @@ class LevelMethod:
                 bounds=[(0, MOST)] * len(rows),
                 options={"maxiter": 1000, "ftol": 1e-15, "gtol": 1e-12},
             )
-        return onto_simplex(weights - found.x @ rows)
+        nearest = onto_simplex(weights - found.x @ rows)
+        return self._exact(weights, nearest, rows[found.x > 0], room[found.x > 0])
+
+    @staticmethod
+    def _exact(weights: Array, nearest: Array, rows: Array, room: Array) -> Array:
+        """Return the projection to the last digits, where it is known which bounds it meets.
+
+        These hold with equality; the weights above 0 differ from the former ones by a combination
+        of their rows, and one number for the sum.
+        """
+        used = np.flatnonzero(nearest)
+        G = np.vstack([rows[:, used], np.ones(len(used))])
+        missed = G @ weights[used] - np.append(room, 1.0)
+        multipliers = np.linalg.lstsq(G @ G.T, missed, rcond=None)[0]
+        found = np.zeros_like(nearest)
+        found[used] = weights[used] - multipliers @ G
+        good = (found >= 0).all() and np.abs(found - nearest).max() <= NEAR
+        return found / found.sum() if good else nearest
 
 
 def onto_simplex(values: Array) -> Array:
