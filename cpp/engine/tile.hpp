@@ -36,9 +36,11 @@ enum class Op : int {
     tangent,        // out = tanh(a)
     root,           // out = sqrt(a)
     at_least,       // out = max(a, x)
-    accumulate_exp  // out = b + exp(x a + y)
+    accumulate_exp,  // out = b + exp(x a + y)
+    inverse_root,    // out = 1 / sqrt(a), and 0 where a is 0
+    logarithm        // out = log(a)
 };
-inline constexpr int n_ops = 18;
+inline constexpr int n_ops = 20;
 
 struct Instruction {
     Op op;
