@@ -122,5 +122,5 @@ def test_what_has_no_gradient():
     given = KernelRidge(kernel="precomputed").fit(np.eye(4), np.arange(4.0))
     with pytest.raises(InputError, match="rows of numbers"):
         given.gradient(np.eye(4))
-    with pytest.raises(InputError, match="columns|features"):
+    with pytest.raises(InputError, match="features"):
         KernelRidge().fit(X, NUMBERS).gradient(X[:, :2])

@@ -22,7 +22,8 @@ def test_candidates_lie_within_their_bounds_and_score_as_refits():
     assert (found.method, found.status) == ("random", "complete")
     assert len(found.table["params"]) == 8
     costs = found.table["param_C"]
-    assert min(costs) >= 0.1 and max(costs) <= 100.0
+    assert min(costs) >= 0.1
+    assert max(costs) <= 100.0
     assert len(set(costs)) == 8
     model = SVC(kernel=Gaussian(1.0)).set_params(**found.params)
     again = tune(model, X, labels, {"C": [found.params["C"]]}, random_state=0)
@@ -90,9 +91,7 @@ def test_halving_keeps_rare_classes(monkeypatch):
 
 @pytest.mark.parametrize("method", ["random", "halving"])
 def test_a_time_limit_leaves_what_was_found(method):
-    found = tune(
-        SVC(), X, labels, {"C": (0.1, 9.0)}, method=method, n_iter=9, time_limit=1e-9
-    )
+    found = tune(SVC(), X, labels, {"C": (0.1, 9.0)}, method=method, n_iter=9, time_limit=1e-9)
     assert found.status == "time limit"
     assert len(found.table["params"]) == 1
     assert set(found.model.predict(X)) <= {"up", "down"}

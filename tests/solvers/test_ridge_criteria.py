@@ -41,7 +41,7 @@ def test_values_left_out_are_those_of_refits(intercept):
 @pytest.mark.parametrize(("criterion", "targets"), CRITERIA, ids=lambda c: type(c).__name__)
 def test_the_derivative_by_every_entry_of_the_kernel_matrix(criterion, targets, intercept):
     G = judge(criterion, K, targets, intercept).by_kernel
-    assert np.array_equal(G, G.T)
+    assert np.allclose(G, G.T, rtol=0, atol=1e-15)
     for _ in range(5):
         move = random.normal(size=K.shape)
         move = move + move.T
@@ -72,7 +72,7 @@ def test_the_slope_of_the_logistic_loss_is_the_best():
     losses = [
         np.mean(np.logaddexp(0.0, -t * SIGNS * values)) for t in np.geomspace(1e-3, 1e3, 2001)
     ]
-    assert mean == pytest.approx(min(losses), abs=1e-6)
+    assert mean == pytest.approx(min(losses), abs=1e-5)
     assert mean <= min(losses) + 1e-12
     assert LogisticLoss().of(SIGNS, -SIGNS)[0] == pytest.approx(np.log(2.0))
     assert LogisticLoss().of(SIGNS, 0.0 * SIGNS)[0] == pytest.approx(np.log(2.0))

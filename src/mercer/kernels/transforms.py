@@ -249,7 +249,9 @@ class Of(Around):
         """
         change = getattr(self.phi, "pullback", None)
         if change is None:
-            must = "phi must have a method pullback(X, slopes), the chain rule, to be differentiated"
+            must = (
+                "phi must have a method pullback(X, slopes), the chain rule, to be differentiated"
+            )
             raise KernelError(sentence("of", must, function_name(self.phi)))
         return np.asarray(change(points.raw, slopes), dtype=np.float64)
 

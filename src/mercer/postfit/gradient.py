@@ -24,9 +24,7 @@ def gradient(
     prepared: the kernel and the points z_j. coefficients: c, one column a function.
     """
     if isinstance(points, RowBlocks):
-        parts = [
-            gradient(who, prepared, block, coefficients, monitor) for block in points.blocks()
-        ]
+        parts = [gradient(who, prepared, block, coefficients, monitor) for block in points.blocks()]
         return np.concatenate(parts)
     return _slopes(who, prepared, coefficients).at(_rows(who, points), monitor)
 

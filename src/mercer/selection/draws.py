@@ -1,10 +1,9 @@
-"""Searches among parameters drawn at random: all of them in full, or fewer and fewer on more points.
-"""
+"""Searches among parameters drawn at random: all in full, or fewer and fewer on more points."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -14,6 +13,7 @@ from ..grams.slopes.tagged import points_of
 from ..kernels.pairs import as_matrix
 from ..models.base import KernelEstimator
 from ..status import Status
+from ..typing import Estimator, LabelsLike, PointsLike, TargetsLike
 from .spaces import PerColumn, draw
 
 FEWER = 3  # of so many candidates one is left after a round, with so many times the points
@@ -22,17 +22,16 @@ LEAST_POINTS = 200  # in the first round of a search by halving
 Folds = list[tuple[Array, Array]]
 
 
-class Scores(Protocol):
-    """What scores candidates on given folds within a time."""
-
-    def __call__(
-        self, candidates: list[dict[str, Any]], folds: Folds
-    ) -> tuple[dict[int, Array], Status]:
-        """Return the scores by position, and whether these are all."""
+# Takes candidates and folds; returns the scores by position, and whether these are all.
+Scores = Callable[[list[dict[str, Any]], Folds], tuple[dict[int, Array], Status]]
 
 
 def drawn(
-    estimator: Any, X: Any, space: Mapping[str, Any], count: int, random: np.random.Generator
+    estimator: Estimator,
+    X: PointsLike,
+    space: Mapping[str, Any],
+    count: int,
+    random: np.random.Generator,
 ) -> list[dict[str, Any]]:
     """Return candidates at random."""
     columns = {
@@ -60,7 +59,7 @@ def _columns(estimator: Any, X: Any, name: str) -> int:
 def halved(
     candidates: list[dict[str, Any]],
     folds: Folds,
-    y: Any,
+    y: TargetsLike | LabelsLike,
     score: Scores,
     random: np.random.Generator,
 ) -> tuple[list[dict[str, Any]], dict[int, Array], Status]:
@@ -107,4 +106,3 @@ def _some(train: Array, share: float, y: Any, random: np.random.Generator) -> Ar
         for label in np.unique(labels)
     ]
     return np.sort(order[np.concatenate(kept)])
-

@@ -19,7 +19,6 @@ from ..inputs import GramRows
 from ..models.svm.classes import class_pairs
 from ..models.svm.regressor import SVR
 
-
 LONG = 400  # points of a machine, on average, from which on two threads are faster than one
 
 

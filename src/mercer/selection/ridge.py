@@ -1,4 +1,4 @@
-"""Searches of ridge models along the gradient of their leave-one-out error, or of their evidence."""
+"""Searches of ridge models along the gradient of leave-one-out errors, or of the evidence."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from ..models.ridge.regressor import KernelRidge
 from ..monitor import Monitor, Stopped
 from ..solvers.ridge.criteria import Evidence, LeaveOneOut, LogisticLoss, SquaredError
 from ..status import Status
+from ..typing import Estimator, LabelsLike, PointsLike, Scoring, TargetsLike
 from .spaces import PerColumn, draw, is_bounds, is_distribution
 
 SMALL = 1000  # points on which starts are compared
@@ -86,7 +87,7 @@ class Problem:
         return [(float(low), float(high)) for low, high in ends]
 
 
-def reason_against(estimator: Any, space: Mapping[str, Any], scoring: Any) -> str | None:
+def reason_against(estimator: Estimator, space: Mapping[str, Any], scoring: Scoring) -> str | None:
     """Return why a search cannot follow a gradient, in words; None if it may."""
     if type(estimator) not in SMOOTH:
         return f"{type(estimator).__name__}, which is no ridge model"
@@ -96,7 +97,7 @@ def reason_against(estimator: Any, space: Mapping[str, Any], scoring: Any) -> st
         return f"scoring={scoring!r}, which has no derivative"
     if getattr(estimator, "class_weight", None) is not None:
         return "weights of classes"
-    if "alpha" not in space and np.ndim(estimator.alpha):
+    if "alpha" not in space and np.ndim(getattr(estimator, "alpha", 1.0)):
         return "one alpha for each output"
     for name, value in space.items():
         if _ends(value) is None:
@@ -119,7 +120,12 @@ def _ends(value: Any) -> tuple[float, float] | None:
 
 
 def ridge_problem(
-    estimator: Any, X: Any, y: Any, space: Mapping[str, Any], scoring: Any, monitor: Monitor
+    estimator: Estimator,
+    X: PointsLike,
+    y: TargetsLike | LabelsLike,
+    space: Mapping[str, Any],
+    scoring: Scoring,
+    monitor: Monitor,
 ) -> Problem:
     """Return what is to be minimised; KernelError where a parameter has no derivative."""
     model = clone(estimator)
@@ -143,7 +149,7 @@ def ridge_problem(
 
     def score(value: float, left_out: Array, rows: Array) -> float:
         if not np.isfinite(value):
-            return -np.inf
+            return np.nan
         if scoring == EVIDENCE:
             return -left_out.size * (value + float(np.log(scale)))
         if scoring == "neg_log_loss":
@@ -196,7 +202,7 @@ def _coordinates(
     return kernel, tuple(found)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Descent:
     """A search along the gradient, from several starts.
 

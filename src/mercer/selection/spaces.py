@@ -17,7 +17,7 @@ from ..checks import InputError, sentence
 class Distribution(Protocol):
     """What values can be drawn from, such as the distributions of scipy.stats."""
 
-    def rvs(self, *, random_state: Any) -> Any:
+    def rvs(self, *, random_state: np.random.RandomState) -> Any:
         """Return one value."""
 
 
@@ -63,7 +63,7 @@ class PerColumn:
         object.__setattr__(self, "high", high)
 
 
-def is_bounds(value: Any) -> TypeGuard[tuple[float, float]]:
+def is_bounds(value: object) -> TypeGuard[tuple[float, float]]:
     """Return whether a value is a pair of numbers: bounds, where a list would be two values."""
     return (
         isinstance(value, tuple)
@@ -72,12 +72,12 @@ def is_bounds(value: Any) -> TypeGuard[tuple[float, float]]:
     )
 
 
-def is_distribution(value: Any) -> TypeGuard[Distribution]:
+def is_distribution(value: object) -> TypeGuard[Distribution]:
     """Return whether values can be drawn from it."""
     return callable(getattr(value, "rvs", None))
 
 
-def check_space(space: Any) -> dict[str, Any]:
+def check_space(space: object) -> dict[str, Any]:
     """Return the space, or say what it must be."""
     if not isinstance(space, Mapping) or not space:
         must = "space must name the values to try of each parameter"

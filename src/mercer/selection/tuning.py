@@ -199,13 +199,13 @@ class _Task:
         except KernelError as error:
             reason = str(error)
         if reason is not None and needed:
-            must = "a gradient is known for bounds of alpha and of parameters of the kernel of a ridge model"
+            must = "a gradient is known for alpha and parameters of the kernel of a ridge model"
             advice = "Use method='random' and a scorer of scikit-learn."
             raise InputError(sentence("tune", must, reason, advice))
         if reason is not None:
             return None
         random = np.random.default_rng(seed_of("tune", self.random_state))
-        found = Descent(problem, random, self.count).run()
+        found = Descent(problem=problem, random=random, starts=self.count).run()
         params, score, _ = min(found.seen, key=lambda one: one[2])
         return Tuned(
             model=None,
@@ -241,7 +241,11 @@ class _Task:
         return self._best(left, scores, status, "halving")
 
     def _best(
-        self, candidates: list[dict[str, Any]], scores: dict[int, Array], status: Status, method: str
+        self,
+        candidates: list[dict[str, Any]],
+        scores: dict[int, Array],
+        status: Status,
+        method: str,
     ) -> Tuned:
         order = sorted(scores)
         means = np.array([scores[position].mean() for position in order])

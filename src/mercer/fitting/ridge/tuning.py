@@ -17,7 +17,6 @@ from ...linalg.cholesky import NotPositiveDefinite
 from ...monitor import Monitor
 from ...solvers.ridge.criteria import Judged
 
-
 PREFIX = "kernel__"
 
 
@@ -64,7 +63,8 @@ class Coordinate:
 class RidgeObjective:
     """What a search minimises.
 
-    points, targets: to fit; a column an output. rows: their numbers among all. kernel, alpha: where they are not searched.
+    points, targets: to fit; a column an output. rows: their numbers among all. kernel, alpha: where
+    they are not searched.
     """
 
     points: Input
@@ -120,4 +120,4 @@ class RidgeObjective:
             np.atleast_1d(values[one.name]) if one.is_log else np.ones(one.size or 1)
             for one in self.coordinates
         ]
-        return np.concatenate(parts) * np.concatenate(factors)
+        return np.asarray(np.concatenate(parts) * np.concatenate(factors))

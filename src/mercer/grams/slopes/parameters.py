@@ -147,11 +147,10 @@ class _Sums:
         scalars, columns, lefts, rights = self.parts.split(tiles)
         for place, R in enumerate(scalars):
             if R is not None:
-                self.scalars[place] += np.vdot(weight, R)
+                self.scalars[place] += float(np.einsum("ij,ij->", weight, R))
         for column, R in zip(self.columns, columns, strict=True):
             if R is not None:
-                R *= weight
-                column.add(rows, R)
+                column.add(rows, R * weight)
         for place, (R, Q) in enumerate(zip(lefts, rights, strict=True)):
             if R is not None:
                 self.left[place, rows] += np.einsum("ij,ij->i", weight, R)
@@ -191,11 +190,12 @@ class _Column:
     def add(self, rows: slice, H: Array) -> None:
         X = self.X[rows]
         if self.statistic is SQUARED:
-            total = H.sum(axis=1)
-            self.by_weight += 2.0 * ((total @ X**2) - _dots(X, blas.product(H, self.X)))
+            # sum_j H_ij (x_i - x_j); BLAS is SciPy's throughout, see linalg/blas.py
+            total = H.sum(axis=1)[:, None]
+            self.by_weight += 2.0 * _dots(X, X * total - blas.product(H, self.X))
             if self.tangent is not None:
-                T = self.tangent[rows]
-                self.by_period += 4.0 * (total @ (X * T) - _dots(X, blas.product(H, self.tangent)))
+                T = self.tangent
+                self.by_period += 4.0 * _dots(X, T[rows] * total - blas.product(H, T))
         elif self.statistic is DOT:
             self.by_weight += _dots(X, blas.product(H, self.X))
         else:
@@ -204,7 +204,7 @@ class _Column:
     def _one_by_one(self, X: Array, H: Array) -> None:
         of = self.statistic.of
         for c in range(X.shape[1]):
-            self.by_weight[c] += np.vdot(H, of(X[:, c, None], self.X[None, :, c]))
+            self.by_weight[c] += np.einsum("ij,ij->", H, of(X[:, c, None], self.X[None, :, c]))
 
 
 def _dots(A: Array, B: Array) -> Array:
@@ -241,4 +241,3 @@ def _diagonal_products(
 def _own(statistic: Statistic, points: Input) -> Array:
     X = as_matrix(points).dense().astype(np.float64, copy=False)
     return statistic.of(X, X)
-

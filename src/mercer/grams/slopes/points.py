@@ -88,7 +88,7 @@ class _Columns:
         if self.statistic is SQUARED:  # around the centre, so that an offset costs no digits
             total = V.sum(axis=1)[:, None]
             moved = (self.X - self.centre) * total - (self._product(V) - self.centre * total)
-            return 2.0 * self.weights * moved
+            return np.asarray(2.0 * self.weights * moved)
         return self._column_by_column(V)
 
     def _product(self, V: Array) -> Array:
@@ -97,9 +97,9 @@ class _Columns:
         return np.asarray(V @ self.Z)
 
     def _column_by_column(self, V: Array) -> Array:
-        slope = self.statistic.slope
+        slope = self.statistic.slope or np.zeros_like  # refused before
         out = np.zeros(self.X.shape)
-        for c in np.flatnonzero(self.weights) if slope is not None else ():
+        for c in np.flatnonzero(self.weights):
             z = self.Z[:, [c]].toarray().ravel() if self.sparse else self.Z[:, c]
             out[:, c] = np.einsum("ij,ij->i", V, slope(self.X[:, c, None], z[None, :]))
         return out * self.weights
@@ -138,7 +138,8 @@ def _pulled_step(step: Step, points: Input, slopes: Array) -> Array:
     if kind == "on" and isinstance(points, Matrix):
         out = np.zeros((len(points), points.n_columns))
         columns = what if isinstance(what, tuple) else (what,)
-        np.add.at(out, (slice(None), list(columns)), slopes)
+        for place, column in enumerate(columns):
+            out[:, column] += slopes[:, place]
         return out
     owner = getattr(what, "__self__", what)
     if kind == "of" and hasattr(owner, "pullback"):
@@ -178,4 +179,3 @@ def diagonal_gradient(kernel: Kernel, points: Input) -> Array:
         side = _side_gradient(written.owners.get(number), seen_through(points, path))
         out += pulled(path, points, R[:, None] * side)
     return out
-

@@ -61,7 +61,7 @@ def _changed_terms(kernel: Sum | Product, changes: Mapping[str, Any]) -> tuple[K
     for name, value in changes.items():
         head, _, rest = name.partition("__")
         nested.setdefault(head, {})[rest] = value
-    terms = []
+    terms: list[Kernel] = []
     for place, term in enumerate(kernel.terms, 1):
         inner = nested.get(f"k{place}", {})
         if "coef" in inner and not isinstance(term, Scaled):

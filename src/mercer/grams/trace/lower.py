@@ -122,9 +122,6 @@ class Trace(Pairs):
     def given(self) -> Any:
         raise Unlowerable("a precomputed matrix is its own block")
 
-    def apply(self, function: Callable[[Any], Any], values: Any) -> Any:
-        raise Unlowerable("this function has no native form")
-
     def on(self, columns: Columns, domain: frozenset[str], who: str) -> Trace:
         return self._child(("on", columns, domain), lambda points: points.on(columns, domain, who))
 

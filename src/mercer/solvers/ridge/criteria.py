@@ -132,11 +132,16 @@ class Evidence:
         return Judged(value=float(half.sum()) / targets.size, left_out=values, by_kernel=G)
 
 
+HIDDEN = 1e-13  # of the trace of K: an alpha below is lost in rounding, and so is P
+
+
 def projected_inverse(
     K: Array, alpha: float, intercept: bool, monitor: Monitor
 ) -> tuple[Array, float]:
     """Return P, and the logarithm of the determinant that belongs to it; K is overwritten."""
     n = len(K)
+    if alpha < HIDDEN * np.trace(K):
+        raise NotPositiveDefinite
     K.flat[:: n + 1] += alpha
     factor, failed = lapack.dpotrf(K.T, lower=1, overwrite_a=1)
     if failed:
