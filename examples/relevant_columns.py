@@ -21,7 +21,7 @@ def sample(seed, n=400):
     """Return rows of which the first three columns decide on y."""
     random = np.random.default_rng(seed)
     X = random.normal(size=(n, COLUMNS))
-    y = np.sin(2 * X[:, 0]) + X[:, 1] ** 2 / 2 + X[:, 2]
+    y = np.sin(2 * X[:, 0]) + X[:, 1] ** 2 / 2 + np.cos(2 * X[:, 2])
     return X, y + random.normal(0, 0.1, n)
 
 
@@ -79,8 +79,9 @@ def main():
         draw_predictions(axes[3], each, "a gamma per column")
         path = output_folder() / "relevant_columns.png"
         figure.savefig(path)
-        plt.close(figure)
-    print(path)
+    most = np.sort(np.argsort(each.params["kernel__gamma"])[-RELEVANT:]) + 1
+    print(f"Columns with the largest gamma: {', '.join(map(str, most))}.")
+    print(f"The picture is in {path}.")
 
 
 if __name__ == "__main__":
