@@ -29,7 +29,7 @@ from ..typing import Estimator, LabelsLike, PointsLike, Scoring, TargetsLike
 from .spaces import PerColumn, draw, is_bounds, is_distribution
 
 SMALL = 1000  # points on which starts are compared
-MOST_ROWS = 4000  # points of a search: an evaluation takes 2 n**3 products
+MOST_ROWS = 4000  # points of a search: an evaluation takes 2 n**3 operations
 FOLLOWED = 3  # starts that are followed to their end
 STEPS = 200  # of one of them
 TOLERANCE = 1e-6  # relative fall of the criterion that ends the search
