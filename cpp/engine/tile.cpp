@@ -225,6 +225,15 @@ void run_program(const Instruction* program, int length, const RowInputs<T>& row
             case Op::root:
                 each(out, count, [=](std::int64_t j) { return square_root(load(a + j)); });
                 break;
+            case Op::inverse_root:
+                each(out, count, [=](std::int64_t j) {
+                    const V value = load(a + j);
+                    return value == V{} ? V{} : 1 / square_root(value);
+                });
+                break;
+            case Op::logarithm:
+                each(out, count, [=](std::int64_t j) { return any_logarithm<T>(load(a + j)); });
+                break;
             case Op::at_least: {
                 const V bound = splat(x);
                 each(out, count, [=](std::int64_t j) { return at_least(load(a + j), bound); });

@@ -19,26 +19,28 @@ enum class Statistic : int { dot, squared, absolute, minimum, root_ratio, chi2, 
 inline constexpr int n_statistics = 7;
 
 enum class Op : int {
-    statistic,      // out = statistic a
-    expanded,       // out = max(|x|^2 + |y|^2 - 2 x.y, 0), from dot products in statistic a
-    external,       // out = block a, computed elsewhere
-    left,           // out = vector a of the rows
-    right,          // out = vector a of the columns
-    constant,       // out = x
-    add,            // out = a + b
-    subtract,       // out = a - b
-    multiply,       // out = a * b
-    divide,         // out = a / b
-    affine,         // out = x a + y
-    whole_power,    // out = a ^ x, x a whole number
-    real_power,     // out = a ^ x
-    exponential,    // out = exp(x a + y)
-    tangent,        // out = tanh(a)
-    root,           // out = sqrt(a)
-    at_least,       // out = max(a, x)
-    accumulate_exp  // out = b + exp(x a + y)
+    statistic,       // out = statistic a
+    expanded,        // out = max(|x|^2 + |y|^2 - 2 x.y, 0), from dot products in statistic a
+    external,        // out = block a, computed elsewhere
+    left,            // out = vector a of the rows
+    right,           // out = vector a of the columns
+    constant,        // out = x
+    add,             // out = a + b
+    subtract,        // out = a - b
+    multiply,        // out = a * b
+    divide,          // out = a / b
+    affine,          // out = x a + y
+    whole_power,     // out = a ^ x, x a whole number
+    real_power,      // out = a ^ x
+    exponential,     // out = exp(x a + y)
+    tangent,         // out = tanh(a)
+    root,            // out = sqrt(a)
+    at_least,        // out = max(a, x)
+    accumulate_exp,  // out = b + exp(x a + y)
+    inverse_root,    // out = 1 / sqrt(a), and 0 where a is 0
+    logarithm        // out = log(a)
 };
-inline constexpr int n_ops = 18;
+inline constexpr int n_ops = 20;
 
 struct Instruction {
     Op op;

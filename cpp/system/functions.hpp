@@ -129,6 +129,15 @@ inline double_v logarithm(double_v x) {
     return n * 6.93145751953125e-1 + (n * 1.42860682030941723212e-6 + (p * s2 * s + 2.0 * s));
 }
 
+// log(x) of any number: minus infinity below the smallest normal number, NaN for x < 0 and for NaN.
+template <class T, class V>
+inline V any_logarithm(V x) {
+    const V infinity = splat(T(__builtin_inf()));
+    const V smallest = splat(sizeof(T) == 4 ? T(__FLT_MIN__) : T(__DBL_MIN__));
+    const V value = x < smallest ? -infinity : (x == infinity ? infinity : logarithm(x));
+    return x >= V{} ? value : splat(T(__builtin_nan("")));
+}
+
 template <class V>
 inline V whole_power(V x, std::int64_t exponent) {
     V result = V{} + 1;

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from .models import OneClassSVM as OneClassSVM
     from .models import enclosing_radius as enclosing_radius
     from .models import vc_bound as vc_bound
+    from .selection import PerColumn as PerColumn
     from .selection import svm_path as svm_path
     from .selection import tune as tune
 
@@ -87,6 +88,7 @@ _HOME = {
     "NuSVR": "models",
     "OneClassSVM": "models",
     "ParseError": "checks",
+    "PerColumn": "selection",
     "align": "diagnostics",
     "alignment": "diagnostics",
     "center": "diagnostics",

@@ -132,7 +132,7 @@ def test_centre_and_scale_must_fit() -> None:
         ({"codes": []}, "codes come with constants"),
         ({"codes": [], "constants": []}, "there must be a program"),
         (codes(), "a program must not be empty"),
-        (codes((18, 0, 0, 0)), "unknown instruction or register"),
+        (codes((20, 0, 0, 0)), "unknown instruction or register"),
         (codes((-1, 0, 0, 0)), "unknown instruction or register"),
         (codes((13, 16, 0, 0)), "unknown instruction or register"),
         (codes((13, 0, 16, 0)), "unknown register"),

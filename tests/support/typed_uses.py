@@ -93,12 +93,19 @@ SVR().fit(X, None)  # wrong
 
 # --- functions
 mercer.tune(SVC(), X, [0, 1, 0, 1], {"C": [1, 10]}, cv=2)
+mercer.tune(SVC(), X, [0, 1, 0, 1], {"C": (1, 10), "kernel__gamma": mercer.PerColumn(0.1, 1)})
+mercer.tune(SVC(), X, [0, 1, 0, 1], {"C": [1]}, method="random", n_iter=3)
+KernelRidge().gradient(X)
 mercer.check_kernel(kernels.Gaussian(), X)
 mercer.check_kernel([[1.0, 0.0], [0.0, 1.0]])
 mercer.mmd_test(X, X, random_state=0)
 mercer.alignment(kernels.Linear(), [0, 1, 0, 1], X)
 mercer.save(SVC(), "model.mercer")
 mercer.tune("SVC", X, [0, 1, 0, 1], {"C": [1, 10]})  # wrong
+mercer.tune(SVC(), X, [0, 1, 0, 1], {"C": 3.0})  # wrong
+mercer.tune(SVC(), X, [0, 1, 0, 1], {"C": [1]}, n_iter="all")  # wrong
+mercer.PerColumn("low", 1.0)  # wrong
+KernelRidge().gradient(3)  # wrong
 mercer.mmd_test(X, X, kernel=3)  # wrong
 mercer.repair("K")  # wrong
 mercer.save(3, "model.mercer")  # wrong

@@ -21,7 +21,7 @@ from .trace.lower import Program, follow, lower, packed_columns
 
 def program_of(kernels: tuple[Kernel, ...], left: View, right: View) -> Program | None:
     """Return the program of kernels for points like these, made once for the training side."""
-    if any(kernel.domain == GRAM for kernel in kernels) or _too_sparse(left):
+    if any(kernel.domain == GRAM for kernel in kernels) or too_sparse(left):
         return None
     # New points of another kind than those of the training may need another program.
     alike = type(left.side.points) is type(right.side.points)
@@ -65,7 +65,7 @@ def _known(
     return _programs[key]
 
 
-def _too_sparse(view: View) -> bool:
+def too_sparse(view: View) -> bool:
     """Return whether packing would blow up sparse rows; SciPy's products then do better."""
     if not view.is_sparse:
         return False

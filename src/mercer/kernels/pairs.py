@@ -36,6 +36,8 @@ class Statistic:
         What it is called in explanations.
     of : callable
         Its definition: takes two arrays and returns s element by element.
+    slope : callable, default=None
+        Its derivative by x, element by element; None if it has none, or jumps.
 
     Examples
     --------
@@ -47,6 +49,7 @@ class Statistic:
 
     name: str
     of: Callable[[Array, Array], Array]
+    slope: Callable[[Array, Array], Array] | None = None
 
 
 def _ratio(top: Array, bottom: Array) -> Array:
@@ -60,14 +63,18 @@ def _unequal(x: Array, y: Array) -> Array:
     return np.asarray((x != y) + ((x - x) + (y - y)))
 
 
-DOT = Statistic("dot", lambda x, y: x * y)
-SQUARED = Statistic("squared distance", lambda x, y: (x - y) ** 2)
-ABSOLUTE = Statistic("L1 distance", lambda x, y: np.abs(x - y))
+DOT = Statistic("dot", lambda x, y: x * y, lambda x, y: y + 0.0 * x)
+SQUARED = Statistic("squared distance", lambda x, y: (x - y) ** 2, lambda x, y: 2.0 * (x - y))
+ABSOLUTE = Statistic("L1 distance", lambda x, y: np.abs(x - y), lambda x, y: np.sign(x - y))
 MINIMUM = Statistic("min-sum", np.minimum)
 ROOT_RATIO = Statistic(
     "sum of sqrt(min/max)", lambda x, y: np.sqrt(_ratio(np.minimum(x, y), np.maximum(x, y)))
 )
-CHI2 = Statistic("chi2 distance", lambda x, y: _ratio((x - y) ** 2, x + y))
+CHI2 = Statistic(
+    "chi2 distance",
+    lambda x, y: _ratio((x - y) ** 2, x + y),
+    lambda x, y: _ratio((x - y) * (x + 3.0 * y), (x + y) ** 2),
+)
 UNEQUAL = Statistic("mismatch count", _unequal)
 
 # In the order of the enumeration in cpp/engine/tile.hpp.
@@ -171,6 +178,24 @@ class Pairs(ABC):
         row : array-like
             The values of Y.
         """
+
+    def apply(self, function: Callable[[Any], Any], values: Any) -> Any:
+        """Return f of every value, for a function that NumPy has no ufunc for.
+
+        Parameters
+        ----------
+        function : callable
+            Takes an array and returns one as large, element by element. Where it has a method
+            `slope`, its derivative, the kernel has derivatives too.
+        values : array-like
+            One value per pair.
+
+        Returns
+        -------
+        array-like
+            One value per pair.
+        """
+        return function(values)
 
     @abstractmethod
     def pairwise(self, kernel: Kernel) -> Any:

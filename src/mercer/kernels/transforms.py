@@ -149,6 +149,25 @@ class Rescaled(Around):
             )
         return found.astype(np.float64)
 
+    def slopes(self, points: Input) -> Array:
+        """Return the gradient of f at every point, where f has a method `gradient`.
+
+        Parameters
+        ----------
+        points : Input
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            One row per point.
+        """
+        gradient = getattr(self.f, "gradient", None)
+        if gradient is None:
+            must = "f must have a method gradient(X), with a row per point, to be differentiated"
+            raise KernelError(sentence("rescaled", must, function_name(self.f)))
+        return np.asarray(gradient(points.raw), dtype=np.float64)
+
     def expand(self, points: Input, basis: Basis) -> Any:
         return _rows_times(super().expand(points, basis), self.values(points))
 
@@ -212,6 +231,29 @@ class Of(Around):
                 sentence("of", f"phi(X) must keep the {len(points)} points", f"{len(found)}")
             )
         return found
+
+    def pullback(self, points: Input, slopes: Array) -> Array:
+        """Return derivatives by the columns of points, where phi has a method `pullback`.
+
+        Parameters
+        ----------
+        points : Input
+            The n points, rows of d numbers.
+        slopes : ndarray of shape (n, width)
+            Derivatives by what phi returns.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The same by the chain rule for the points.
+        """
+        change = getattr(self.phi, "pullback", None)
+        if change is None:
+            must = (
+                "phi must have a method pullback(X, slopes), the chain rule, to be differentiated"
+            )
+            raise KernelError(sentence("of", must, function_name(self.phi)))
+        return np.asarray(change(points.raw, slopes), dtype=np.float64)
 
     def spec(self) -> dict[str, Any]:
         return super().spec() | {"phi": function_name(self.phi)}

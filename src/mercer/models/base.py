@@ -18,6 +18,7 @@ from ..kernels import Kernel, to_kernel
 from ..status import Status
 from ..typing import MemoryLimit
 from .contract.columns import check_columns, note_columns
+from .contract.gradient import HasGradient
 from .contract.parameters import check_parameters, is_usual
 
 
@@ -237,7 +238,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
         return np.asarray(values, dtype=dtype if fits else np.float64)
 
 
-class FunctionEstimator(KernelEstimator):
+class FunctionEstimator(HasGradient, KernelEstimator):
     """An estimator of f(x) + b: sums of kernels by `dual_coef_`, or of features by `coef_`."""
 
     coef_: Array
@@ -255,6 +256,12 @@ class FunctionEstimator(KernelEstimator):
         else:
             scores = self._cross_product(points, self.dual_coef_)
         return self._finite(scores + self.intercept_)
+
+    def _terms(self) -> tuple[Array, bool]:
+        of_features = hasattr(self, "coef_")
+        found = self.coef_ if of_features else self.dual_coef_
+        flat = getattr(self, "_flat", found.ndim == 2 and found.shape[1] == 1)
+        return (found[:, 0] if flat and found.ndim == 2 else found), of_features
 
     def _finite(self, scores: Array) -> Array:
         """Return the scores, or refuse those that are no numbers."""

@@ -1,6 +1,8 @@
-"""Choosing among models: searches on shared matrices, and whole paths of penalties."""
+"""Choosing among models: searches on shared matrices or along gradients, and paths of penalties."""
 
 from .paths import svm_path
-from .tuning import Tuned, tune
+from .spaces import PerColumn
+from .tuned import Tuned
+from .tuning import tune
 
-__all__ = ["Tuned", "svm_path", "tune"]
+__all__ = ["PerColumn", "Tuned", "svm_path", "tune"]

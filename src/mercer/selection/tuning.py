@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,57 +16,43 @@ from sklearn.utils.validation import _num_samples
 
 from .. import checks
 from ..checks import Array, InputError, KernelError, sentence
-from ..fitting.cross_validation import as_score, ranks
+from ..fitting.cross_validation import as_score
+from ..models.contract.parameters import seed_of
 from ..models.svm.classifier import SVC
 from ..models.svm.regressor import SVR
+from ..monitor import Monitor
 from ..status import Status
 from ..typing import Estimator, Folds, LabelsLike, PointsLike, Scoring, Seed, TargetsLike
+from .draws import drawn, halved
 from .folds import FoldMachines
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tuned:
-    """What a search found.
-
-    Attributes
-    ----------
-    model : estimator
-        The estimator with the best parameters, fitted on all points.
-    params : dict
-        The best parameters.
-    score : float
-        Their mean score over the folds.
-    table : dict
-        All candidates with their scores; columns have scikit-learn's names.
-    status : str
-        "complete", or the reason why not.
-    seconds : float
-        Time that the search took.
-    """
-
-    model: Any
-    params: dict[str, Any]
-    score: float
-    table: dict[str, Any]
-    status: Status
-    seconds: float
+from .ridge import EVIDENCE, Descent, reason_against, ridge_problem
+from .spaces import Distribution, PerColumn, check_space, is_grid
+from .tuned import Tuned, make_table
 
 
 def tune(
     estimator: Estimator,
     X: PointsLike,
     y: TargetsLike | LabelsLike,
-    space: Mapping[str, Sequence[Any]],
+    space: Mapping[str, Sequence[Any] | PerColumn | Distribution],
     *,
     cv: Folds = 5,
     scoring: Scoring = None,
+    method: str = "auto",
+    n_iter: int = 20,
     time_limit: float | None = None,
     random_state: Seed = None,
 ) -> Tuned:
-    """Choose the parameters of an estimator that score best in cross-validation.
+    """Choose the parameters of an estimator that do best on points it has not seen.
 
-    `SVC` and `SVR` are found from one C to the next on one kernel matrix for all folds and pairs of
-    classes: points held out are variables that stay 0, and get their scores with the others.
+    Lists of values are tried in all combinations by cross-validation [1]_. `SVC` and `SVR` are
+    found from one C to the next on one kernel matrix for all folds and pairs of classes: points
+    held out are variables that stay 0, and get their scores with the others.
+
+    Bounds of real numbers, for `KernelRidge` and `KernelRidgeClassifier`, are searched along the
+    exact gradient of the leave-one-out error, which has a closed form, or of the log marginal
+    likelihood, by alpha and any parameters of any kernel expression at once. For other estimators
+    candidates are drawn at random between the bounds. docs/tuning.md has the formulas.
 
     Parameters
     ----------
@@ -77,15 +63,28 @@ def tune(
     y : array-like of shape (n,) or (n, n_outputs)
         What to predict.
     space : dict
-        The values to try of each parameter, such as {"C": [1, 10], "kernel__gamma": [0.1, 1]}.
+        What to try of each parameter: a list of values, such as {"C": [1, 10]}; bounds, as a tuple
+        (low, high), with numbers between them taken evenly by their logarithm if both are above 0;
+        `PerColumn(low, high)`, the bounds of a number per column; or a distribution of scipy.stats.
     cv : int, splitter or iterable of (train, test), default=5
-        Number of folds, a splitter of scikit-learn, or pairs of rows.
+        Number of folds, a splitter of scikit-learn, or pairs of rows. Not used by "gradient", which
+        leaves out each point in turn.
     scoring : str or callable, default=None
-        A scorer of scikit-learn or its name; None is the estimator's own score.
+        A scorer of scikit-learn or its name; None is the estimator's own score. "evidence" is the
+        log marginal likelihood of a ridge model. "gradient" takes names of scorers that are smooth,
+        and squared errors of codes -1 and 1 in the place of the accuracy.
+    method : {"auto", "grid", "random", "halving", "gradient"}, default="auto"
+        "grid" tries all combinations of lists. "random" draws `n_iter` candidates. "halving" draws
+        them as well, and drops two thirds after each of several rounds with more and more training
+        points. "gradient" is for ridge models. "auto" is "grid" for lists, "gradient" where there
+        is one, and otherwise "random", or "halving" from 2,000 points on.
+    n_iter : int, default=20
+        Number of candidates that are drawn at random; of starts, for "gradient".
     time_limit : float, default=None
         Seconds after which the best candidate so far is taken.
     random_state : int, RandomState or Generator, default=None
-        Shuffles the folds where `cv` is a number; None leaves the points in their order.
+        Shuffles the folds where `cv` is a number, and draws candidates. None leaves the points in
+        their order and draws with a fixed seed.
 
     Returns
     -------
@@ -95,7 +94,8 @@ def tune(
     Raises
     ------
     InputError
-        If the space is not a mapping from names to lists of values.
+        If the space is not a mapping from names to what to try of them, or if the method asked for
+        cannot search it.
 
     See Also
     --------
@@ -110,50 +110,159 @@ def tune(
     Examples
     --------
     >>> import numpy as np
-    >>> from mercer import SVC, tune
+    >>> from mercer import SVC, KernelRidge, tune
     >>> x = np.linspace(-1.0, 1.0, 40)
     >>> y = np.abs(x) < 0.3
     >>> found = tune(SVC(), x[:, None], y, {"C": [0.001, 10.0]}, cv=4, random_state=0)
     >>> found.params
     {'C': 10.0}
+    >>> space = {"kernel__gamma": (0.01, 100.0), "alpha": (1e-6, 1.0)}
+    >>> found = tune(KernelRidge(), x[:, None], np.sin(5 * x), space)
+    >>> found.method, bool(found.score > 0.999)
+    ('gradient', True)
     """
     start = time.monotonic()
     limit = None if time_limit is None else checks.number("tune", "time_limit", time_limit, above=0)
-    candidates = _grid(space)
-    search = _Search(
+    count = checks.whole("tune", "n_iter", n_iter, least=1)
+    checks.one_of("tune", "method", method, METHODS)
+    task = _Task(
         estimator=estimator,
         X=X,
         y=y,
-        folds=_folds(cv, y, estimator, random_state, X),
+        space=check_space(space),
+        cv=cv,
         scoring=scoring,
+        count=count,
+        random_state=random_state,
+        deadline=None if limit is None else start + limit,
     )
-    scores, status = search.scores(candidates, None if limit is None else start + limit)
-    order = sorted(scores)
-    means = np.array([scores[position].mean() for position in order])
-    ranked = np.where(np.isnan(means), -np.inf, means)
-    top = order[int(ranked.argmax())]
-    model = clone(estimator).set_params(**candidates[top]).fit(X, y)
-    table = _table([candidates[position] for position in order], [scores[p] for p in order])
-    return Tuned(
-        model=model,
-        params=candidates[top],
-        score=float(scores[top].mean()),
-        table=table,
-        status=status,
-        seconds=time.monotonic() - start,
-    )
+    found = task.run(method)
+    model = clone(estimator).set_params(**found.params).fit(X, y)
+    return replace(found, model=model, seconds=time.monotonic() - start)
 
 
-def _grid(space: Any) -> list[dict[str, Any]]:
-    if not isinstance(space, Mapping) or not space:
-        must = "space must name the values to try of each parameter"
-        advice = 'Write {"C": [1, 10, 100]}.'
-        raise InputError(sentence("tune", must, checks.show(space), advice))
-    for name, values in space.items():
-        if isinstance(values, str) or not hasattr(values, "__len__") or len(values) == 0:
-            must = f"space[{name!r}] must be a list of one value or more"
-            raise InputError(sentence("tune", must, checks.show(values)))
-    return list(ParameterGrid({name: list(values) for name, values in space.items()}))
+METHODS = ("auto", "grid", "random", "halving", "gradient")
+MANY_POINTS = 2000  # from which on "auto" drops candidates early
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Task:
+    """One search: what is searched, and within which limits."""
+
+    estimator: Any
+    X: Any
+    y: Any
+    space: dict[str, Any]
+    cv: Any
+    scoring: Any
+    count: int
+    random_state: Any
+    deadline: float | None
+
+    def run(self, method: str) -> Tuned:
+        """Return what was found, without a model yet."""
+        lists = is_grid(self.space)
+        if method == "grid" and not lists:
+            must = "a grid needs lists of values"
+            advice = "Use method='random' for bounds and distributions."
+            raise InputError(sentence("tune", must, checks.show(self.space), advice))
+        if method == "grid" or (method == "auto" and lists and self.scoring != EVIDENCE):
+            grid = ParameterGrid({name: list(values) for name, values in self.space.items()})
+            return self._in_full(list(grid), "grid")
+        if method in ("auto", "gradient"):
+            found = self._along_gradient(needed=method == "gradient" or self.scoring == EVIDENCE)
+            if found is not None:
+                return found
+        random = np.random.default_rng(seed_of("tune", self.random_state))
+        candidates = drawn(self.estimator, self.X, self.space, self.count, random)
+        if method == "auto":
+            method = "halving" if _num_samples(self.X) >= MANY_POINTS else "random"
+        if method == "random":
+            return self._in_full(candidates, method)
+        return self._by_halving(candidates, random)
+
+    def _along_gradient(self, needed: bool) -> Tuned | None:
+        """Return what a search along the gradient finds; None where there is no gradient."""
+        reason = reason_against(self.estimator, self.space, self.scoring)
+        left = None if self.deadline is None else self.deadline - time.monotonic()
+        monitor = Monitor(None if left is None else max(SHARE * left, 1e-3))
+        try:
+            if reason is None:
+                problem = ridge_problem(
+                    self.estimator,
+                    self.X,
+                    self.y,
+                    space=self.space,
+                    scoring=self.scoring,
+                    monitor=monitor,
+                )
+        except KernelError as error:
+            reason = str(error)
+        if reason is not None and needed:
+            must = "a gradient is known for alpha and parameters of the kernel of a ridge model"
+            advice = "Use method='random' and a scorer of scikit-learn."
+            raise InputError(sentence("tune", must, reason, advice))
+        if reason is not None:
+            return None
+        random = np.random.default_rng(seed_of("tune", self.random_state))
+        found = Descent(problem=problem, random=random, starts=self.count).run()
+        params, score, _ = min(found.seen, key=lambda one: one[2])
+        return Tuned(
+            model=None,
+            params=params,
+            score=score,
+            table=make_table([one[0] for one in found.seen], [one[1] for one in found.seen]),
+            status=found.status,
+            seconds=0.0,
+            method="gradient",
+            rows=found.rows,
+        )
+
+    def _search(self, folds: list[tuple[Array, Array]]) -> _Search:
+        return _Search(
+            estimator=self.estimator, X=self.X, y=self.y, folds=folds, scoring=self.scoring
+        )
+
+    def _all_folds(self) -> list[tuple[Array, Array]]:
+        return _folds(self.cv, self.y, self.estimator, self.random_state, self.X)
+
+    def _in_full(self, candidates: list[dict[str, Any]], method: str) -> Tuned:
+        search = self._search(self._all_folds())
+        scores, status = search.scores(candidates, self.deadline)
+        return self._best(candidates, scores, status, method)
+
+    def _by_halving(self, candidates: list[dict[str, Any]], random: np.random.Generator) -> Tuned:
+        def score(
+            some: list[dict[str, Any]], folds: list[tuple[Array, Array]]
+        ) -> tuple[dict[int, Array], Status]:
+            return self._search(folds).scores(some, self.deadline)
+
+        left, scores, status = halved(candidates, self._all_folds(), self.y, score, random)
+        return self._best(left, scores, status, "halving")
+
+    def _best(
+        self,
+        candidates: list[dict[str, Any]],
+        scores: dict[int, Array],
+        status: Status,
+        method: str,
+    ) -> Tuned:
+        order = sorted(scores)
+        means = np.array([scores[position].mean() for position in order])
+        top = order[int(np.where(np.isnan(means), -np.inf, means).argmax())]
+        return Tuned(
+            model=None,
+            params=candidates[top],
+            score=float(scores[top].mean()),
+            table=make_table([candidates[p] for p in order], [scores[p] for p in order]),
+            status=status,
+            seconds=0.0,
+            method=method,
+            rows=_num_samples(self.X),
+        )
+
+
+SHARE = 0.9  # of the time for a search along a gradient; the rest is for the last fit
 
 
 def _folds(cv: Any, y: Any, estimator: Any, seed: Any, X: Any) -> list[tuple[Array, Array]]:
@@ -161,19 +270,6 @@ def _folds(cv: Any, y: Any, estimator: Any, seed: Any, X: Any) -> list[tuple[Arr
     if seed is not None and isinstance(cv, int):
         splitter = type(splitter)(cv, shuffle=True, random_state=seed)
     return list(splitter.split(np.zeros(_num_samples(X)), y))
-
-
-def _table(candidates: list[dict[str, Any]], scores: list[Array]) -> dict[str, Any]:
-    """Return the scores with scikit-learn's names of columns."""
-    means = np.array([score.mean() for score in scores])
-    table: dict[str, Any] = {"params": candidates, "mean_test_score": means}
-    table["std_test_score"] = np.array([score.std() for score in scores])
-    table["rank_test_score"] = ranks(means)
-    for name in candidates[0]:
-        table[f"param_{name}"] = [candidate[name] for candidate in candidates]
-    for fold in range(len(scores[0])):
-        table[f"split{fold}_test_score"] = np.array([score[fold] for score in scores])
-    return table
 
 
 @dataclass(frozen=True, kw_only=True)

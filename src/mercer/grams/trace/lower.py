@@ -8,8 +8,8 @@ block, computed by NumPy for that part of the expression only.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -129,8 +129,9 @@ class Trace(Pairs):
         return self._child(("of", phi), phi)
 
     def _child(self, key: Any, change: Callable[[Input], Input]) -> Trace:
-        step = Step(key, change)
-        return Trace(self.left.child(key, change), self.recorder, (*self.path, step))
+        return replace(
+            self, left=self.left.child(key, change), path=(*self.path, Step(key, change))
+        )
 
 
 def follow(view: View, path: Path) -> View:
@@ -180,7 +181,13 @@ def lower(kernels: tuple[Kernel, ...], left: View, registers: int, terms: int) -
     """
     trace = Trace(left, Recorder())
     roots = [trace.value(kernel) for kernel in kernels]
-    recorder = trace.recorder
+    return assemble(roots, trace.recorder, left, registers, terms)
+
+
+def assemble(
+    roots: Sequence[Node], recorder: Recorder, left: View, registers: int, terms: int
+) -> Program | None:
+    """Return the program of what was written down; None if NumPy should do it."""
     counts = (len(recorder.statistics), len(recorder.sides), len(recorder.externals))
     if not recorder.statistics or max(counts) > terms:
         return None
@@ -213,7 +220,7 @@ def _sharpen(node: Node, recorder: Recorder, under_root: bool = False) -> None:
     if node.op == "expanded" and under_root:
         recorder.factors[node.index] = -1.0
     for child in node.children:
-        _sharpen(child, recorder, under_root or node.op == "root")
+        _sharpen(child, recorder, under_root or node.op in ("root", "inverse_root"))
 
 
 class _Assembler:
@@ -227,6 +234,8 @@ class _Assembler:
 
     def assemble(self, root: Node) -> list[tuple[int, int, int, int, float, float]] | None:
         self._count(root)
+        if any(node.op not in OPS for node in self.uses):
+            return None
         try:
             self._emit(root)
         except IndexError:  # out of registers

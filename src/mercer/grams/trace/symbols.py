@@ -32,6 +32,8 @@ OPS = (
     "root",
     "at_least",
     "accumulate_exp",
+    "inverse_root",
+    "logarithm",
 )
 LEAVES = frozenset(OPS[:6])
 
@@ -42,13 +44,19 @@ class Unlowerable(MercerError):
 
 @dataclass(frozen=True)
 class Node:
-    """A symbol for a matrix of values, one per pair; `index`, `x`, `y` belong to the operation."""
+    """A symbol for a matrix of values, one per pair; `index`, `x`, `y` belong to the operation.
+
+    Where derivatives are taken there are three more operations, which no program has: "parameter"
+    number `index` of the kernel, whose value is x; "power" of a symbol by one made of parameters;
+    and "function" or "slope", which apply `function`, or its derivative, to a symbol.
+    """
 
     op: str
     children: tuple[Node, ...] = ()
     index: int = 0
     x: float = 0.0
     y: float = 0.0
+    function: Any = None
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Node:
         if method != "__call__" or options or ufunc not in _UFUNCS:
@@ -139,11 +147,22 @@ def divide(a: Node, b: Node) -> Node:
     return affine(a, 1.0 / b.x, 0.0) if b.op == "constant" and b.x else Node("divide", (a, b))
 
 
+def is_number(a: Node) -> bool:
+    """Return whether a symbol is made of numbers and parameters alone: the same for all pairs."""
+    if a.children:
+        return all(is_number(child) for child in a.children)
+    return a.op in ("constant", "parameter")
+
+
 def power(a: Node, b: Node) -> Node:
+    if b.op != "constant" and is_number(b):
+        return Node("power", (a, b))
     if b.op != "constant":
         raise Unlowerable("only a constant may be an exponent")
     if b.x == 1:
         return a
+    if b.x == 0:
+        return Node("constant", x=1.0)
     if b.x == int(b.x) and abs(b.x) < 2**31:
         return Node("whole_power", (a,), x=b.x)
     return Node("real_power", (a,), x=b.x)

@@ -166,20 +166,37 @@ class Matern(_LengthScale):
             return (1.0 + s) * np.exp(-s)
         if self.nu == 2.5:
             return (1.0 + s + s * s / 3.0) * np.exp(-s)
-        return _matern(s, self.nu)
+        return pairs.apply(_Bessel(self.nu), s)
 
 
 _SMOOTH = "A Matern kernel as smooth as that is nearly Gaussian(sigma=length_scale)."
 
 
-def _matern(s: Array, nu: float) -> Array:
-    """Return the general form; 1 to rounding where K_nu overflows, 0 far out; NaN stays."""
-    from scipy.special import kv  # here, because loading it takes longer than all of mercer
+@dataclass(frozen=True)
+class _Bessel:
+    """The general form of the Matérn kernel, as a function of s, and its derivative."""
 
-    s = np.minimum(s, 1e3)
-    bessel = kv(nu, s)
-    value = 2.0 ** (1.0 - nu) / gamma_function(nu) * s**nu * bessel
-    return np.where(np.isinf(bessel), 1.0, value)
+    nu: float
+
+    def __call__(self, s: Array) -> Array:
+        """Return its values; 1 to rounding where K_nu overflows, 0 far out; NaN stays."""
+        from scipy.special import kv  # here, because loading it takes longer than all of mercer
+
+        s = np.minimum(s, 1e3)
+        bessel = kv(self.nu, s)
+        return np.where(np.isinf(bessel), 1.0, self._factor * s**self.nu * bessel)
+
+    def slope(self, s: Array) -> Array:
+        """Return -c s**nu K_(nu - 1)(s), since (s**nu K_nu(s))' = -s**nu K_(nu - 1)(s); 0 at 0."""
+        from scipy.special import kv
+
+        s = np.minimum(s, 1e3)
+        bessel = kv(self.nu - 1.0, np.where(s > 0, s, 1.0))
+        return np.where((s > 0) & np.isfinite(bessel), -self._factor * s**self.nu * bessel, 0.0)
+
+    @property
+    def _factor(self) -> float:
+        return float(2.0 ** (1.0 - self.nu) / gamma_function(self.nu))
 
 
 @dataclass(frozen=True, repr=False)
@@ -293,6 +310,45 @@ class Periodic(Kernel):
         np.cos(angle, out=cosine)
         np.sin(angle, out=angle)
         return Matrix(circle)
+
+    def pullback(self, points: Input, slopes: Array) -> Array:
+        """Return derivatives by the columns of points, from those by the columns of their circles.
+
+        Parameters
+        ----------
+        points : Input
+            Rows of numbers.
+        slopes : ndarray of shape (n, 2 d)
+            Derivatives by what `circle` returns.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The same by the chain rule for the points.
+        """
+        cosine, sine = np.hsplit(self.circle(points).values, 2)
+        by_cosine, by_sine = np.hsplit(slopes, 2)
+        return np.asarray((by_sine * cosine - by_cosine * sine) * (2.0 * np.pi / self._periods()))
+
+    def tangent(self, points: Input) -> Array:
+        """Return the derivative of every column of `circle` by the period of its column.
+
+        Parameters
+        ----------
+        points : Input
+            Rows of numbers.
+
+        Returns
+        -------
+        ndarray of shape (n, 2 d)
+            The derivatives of the cosines, then those of the sines.
+        """
+        cosine, sine = np.hsplit(self.circle(points).values, 2)
+        turning = as_matrix(points).dense() * (2.0 * np.pi / self._periods() ** 2)
+        return np.hstack([sine * turning, -cosine * turning])
+
+    def _periods(self) -> Any:
+        return np.array(self.period) if isinstance(self.period, tuple) else self.period
 
 
 def _map(change: Callable[[float], float], value: Bandwidth) -> Any:

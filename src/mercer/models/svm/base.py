@@ -26,6 +26,7 @@ from ...solvers import BoxSizes, Machine
 from ...status import Status, first_bad
 from ...typing import Callback, Seed
 from ..base import Certificate, KernelEstimator
+from ..contract.gradient import HasGradient
 from ..contract.parameters import run_of, seed_of
 
 UNLIMITED = 2**62
@@ -104,7 +105,31 @@ class SvmCertificate(Certificate):
     rounding: float = 0.0
 
 
-class SupportVectorEstimator(KernelEstimator):
+class MachineGradient(HasGradient):
+    """The gradient of the functions of support vector machines."""
+
+    def _terms(self) -> tuple[Array, bool]:
+        model: Any = self
+        by_row: Array = model.dual_coef_
+        k = len(getattr(model, "classes_", ()))
+        if k > 2 and model._by_pairs:
+            by_row = _rows_of_pairs(model._support_of_classes(), by_row)
+        if by_row.shape[1] == 0:  # no support vector: one point shows the columns
+            by_row = np.zeros((len(by_row), 1))
+        return (by_row[0] if len(by_row) == 1 else by_row.T), False
+
+
+def _rows_of_pairs(groups: list[slice], dual: Array) -> Array:
+    """Return one row for each machine of two classes, from those of scikit-learn's order."""
+    firsts, seconds = np.triu_indices(len(groups), 1)
+    rows = np.zeros((len(firsts), dual.shape[1]))
+    for row, first, second in zip(rows, firsts, seconds, strict=True):
+        row[groups[first]] = dual[second - 1, groups[first]]
+        row[groups[second]] = dual[first, groups[second]]
+    return rows
+
+
+class SupportVectorEstimator(MachineGradient, KernelEstimator):
     """A kernel estimator whose function is carried by some of the training points."""
 
     tol: float

@@ -1,0 +1,181 @@
+"""Derivatives of sums of kernels by the columns of a point: sum_j c_j dk(x, z_j)/dx.
+
+A kernel is a function of a few statistics sum_c w_c s(x_c, z_c). With R its derivative by one of
+them, a matrix that the engine computes in tiles, the derivative by column c is sum_j c_j R_j w_c
+s'(x_c, z_jc): a matrix product for dot products and squared distances, a loop over columns for the
+others. No array has an entry for each pair and column.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from ...checks import Array, KernelError, sentence
+from ...inputs import Input, Matrix
+from ...kernels.base import Kernel
+from ...kernels.pairs import DOT, SQUARED, Statistic, as_matrix, column_weights
+from ...kernels.transforms import Normalized, Rescaled
+from ...monitor import Monitor
+from ..sides import Side, View
+from ..trace.lower import Path, Step, follow
+from .written import Slopes, Written, seen_through
+
+AT_ONCE = 1 << 22  # numbers of a band of rows: 32 megabytes
+
+
+class PointSlopes:
+    """Derivatives by x of sum_j c_j k(x, z_j), where the points z_j stay.
+
+    view: the points z_j. coefficients: c, one column a function.
+    """
+
+    def __init__(self, kernel: Kernel, view: View, coefficients: Array) -> None:
+        self.view, self.coefficients = view, coefficients
+        self.width = as_matrix(view.side.points).n_columns
+        self.written = _differentiable(Written.of(kernel, view.side.points))
+        wanted = [*self.written.statistics(), *self.written.sides("left")]
+        self.slopes = self.written.slopes(wanted)
+
+    def at(self, points: Matrix, monitor: Monitor) -> Array:
+        """Return the derivatives at points, of shape (points, columns, functions)."""
+        out = np.zeros((len(points), self.width, self.coefficients.shape[1]))
+        step = max(1, AT_ONCE // max(len(self.view) * (self.slopes.count() + 1), self.width))
+        for start in range(0, len(points), step):
+            monitor.report("gradient", start / len(points))
+            rows = slice(start, start + step)
+            left = View(Side(points.take(rows), self.view.side))
+            self._add(left, out[rows], monitor)
+        return out
+
+    def _add(self, left: View, out: Array, monitor: Monitor) -> None:
+        """Add the derivatives at a band of points."""
+        recorder = self.written.recorder
+        tiles = self.slopes.tiles(left, self.view, monitor)
+        count = len(recorder.statistics)
+        for R, (path, statistic, weights) in zip(tiles, recorder.statistics, strict=False):
+            if R is None:
+                continue
+            a, b = follow(left, path), follow(self.view, path)
+            column = _Columns(a, b, statistic, weights)
+            for place, c in enumerate(self.coefficients.T):
+                out[:, :, place] += pulled(path, left.side.points, column.sums(R * c))
+        for number, R in enumerate(tiles[count:]):
+            if R is not None:
+                path = recorder.sides[number][0]
+                side = _side_gradient(self.written.owners.get(number), follow(left, path).points)
+                for place, total in enumerate((R @ self.coefficients).T):
+                    out[:, :, place] += pulled(path, left.side.points, total[:, None] * side)
+
+
+class _Columns:
+    """sum_j V_ij w_c s'(x_ic, z_jc) of two views, for every row i and column c."""
+
+    def __init__(
+        self, left: View, right: View, statistic: Statistic, weights: tuple[float, ...] | None
+    ) -> None:
+        self.X = as_matrix(left.points).dense().astype(np.float64, copy=False)
+        self.Z: Any = as_matrix(right.points).values
+        self.statistic, self.weights = statistic, column_weights(weights, self.X.shape[1])
+        self.centre = right.side.centre() if statistic is SQUARED else 0.0
+        self.sparse = scipy.sparse.issparse(self.Z)
+
+    def sums(self, V: Array) -> Array:
+        if self.statistic is DOT:
+            return self._product(V) * self.weights
+        if self.statistic is SQUARED:  # around the centre, so that an offset costs no digits
+            total = V.sum(axis=1)[:, None]
+            moved = (self.X - self.centre) * total - (self._product(V) - self.centre * total)
+            return np.asarray(2.0 * self.weights * moved)
+        return self._column_by_column(V)
+
+    def _product(self, V: Array) -> Array:
+        if self.sparse:
+            return np.asarray((self.Z.T @ V.T).T)
+        return np.asarray(V @ self.Z)
+
+    def _column_by_column(self, V: Array) -> Array:
+        slope = self.statistic.slope or np.zeros_like  # refused before
+        out = np.zeros(self.X.shape)
+        for c in np.flatnonzero(self.weights):
+            z = self.Z[:, [c]].toarray().ravel() if self.sparse else self.Z[:, c]
+            out[:, c] = np.einsum("ij,ij->i", V, slope(self.X[:, c, None], z[None, :]))
+        return out * self.weights
+
+
+def _differentiable(written: Written) -> Written:
+    """Return what was written down, or refuse what has no derivative by the points."""
+    recorder = written.recorder
+    if recorder.externals:
+        kernel = recorder.externals[0][1]
+        must = "every part must be a function of statistics of rows of numbers"
+        raise KernelError(sentence("gradient", must, repr(kernel), _ADVICE))
+    for _, statistic, _ in recorder.statistics:
+        if statistic.slope is None:
+            must = "every part must have a derivative by the columns of x"
+            got = f"{written.kernel!r}, which jumps or has kinks ({statistic.name})"
+            raise KernelError(sentence("gradient", must, got, _ADVICE))
+    return written
+
+
+_ADVICE = "Kernels of distances and dot products, and expressions of these, have a gradient."
+
+
+def pulled(path: Path, points: Input, slopes: Array) -> Array:
+    """Return derivatives by the columns of points, from those by what a path leads to."""
+    seen = [points]
+    for step in path[:-1]:
+        seen.append(step.change(seen[-1]))
+    for step, before in zip(reversed(path), reversed(seen), strict=False):
+        slopes = _pulled_step(step, before, slopes)
+    return slopes
+
+
+def _pulled_step(step: Step, points: Input, slopes: Array) -> Array:
+    kind, what = step.key[:2]
+    if kind == "on" and isinstance(points, Matrix):
+        out = np.zeros((len(points), points.n_columns))
+        columns = what if isinstance(what, tuple) else (what,)
+        for place, column in enumerate(columns):
+            out[:, column] += slopes[:, place]
+        return out
+    owner = getattr(what, "__self__", what)
+    if kind == "of" and hasattr(owner, "pullback"):
+        return np.asarray(owner.pullback(points, slopes))
+    raise KernelError(sentence("gradient", "X must be rows of numbers", points.kind))
+
+
+def _side_gradient(owner: Kernel | None, points: Input) -> Array:
+    """Return the gradient of the value that a kernel takes of every point by itself."""
+    if isinstance(owner, Rescaled):
+        return owner.slopes(points)
+    if isinstance(owner, Normalized):
+        factor = -0.5 * owner.scale(points) ** 3
+        return factor[:, None] * diagonal_gradient(owner.inner, points)
+    got = "a function of each point in a profile" if owner is None else repr(owner)
+    raise KernelError(sentence("gradient", "every part must have a derivative", got, _ADVICE))
+
+
+def diagonal_gradient(kernel: Kernel, points: Input) -> Array:
+    """Return the gradient of k(x, x) at every point: both of its places move together."""
+    written = _differentiable(Written.of(kernel, points))
+    recorder = written.recorder
+    both = [written.sides(op) for op in ("left", "right")]
+    slopes: Slopes = written.slopes([*written.statistics(), *both[0], *both[1]])
+    found = slopes.on_diagonal(points)
+    out = np.zeros((len(points), as_matrix(points).n_columns))
+    count, sides = len(recorder.statistics), len(recorder.sides)
+    for R, (path, statistic, weights) in zip(found, recorder.statistics, strict=False):
+        seen = as_matrix(seen_through(points, path))
+        X = seen.dense().astype(np.float64, copy=False)
+        if statistic.slope is not None:
+            one = statistic.slope(X, X) * column_weights(weights, X.shape[1])
+            out += pulled(path, points, 2.0 * R[:, None] * one)
+    for number in range(sides):
+        R = found[count + number] + found[count + sides + number]
+        path = recorder.sides[number][0]
+        side = _side_gradient(written.owners.get(number), seen_through(points, path))
+        out += pulled(path, points, R[:, None] * side)
+    return out

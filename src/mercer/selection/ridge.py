@@ -1,0 +1,276 @@
+"""Searches of ridge models along the gradient of leave-one-out errors, or of the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+from sklearn.base import clone
+from sklearn.metrics import check_scoring
+
+from ..checks import Array, InputError, KernelError, nearest, sentence
+from ..fitting.cross_validation import HeldOut, HeldOutClasses, HeldOutNumbers
+from ..fitting.ridge.tuning import PREFIX, Coordinate, RidgeObjective
+from ..grams.slopes.parameters import ParameterSlopes
+from ..grams.slopes.tagged import points_of
+from ..inputs import Input, RowBlocks
+from ..kernels import Kernel
+from ..kernels.pairs import as_matrix
+from ..models.contract.targets import numbers_of
+from ..models.ridge.classifier import KernelRidgeClassifier
+from ..models.ridge.regressor import KernelRidge
+from ..monitor import Monitor, Stopped
+from ..solvers.ridge.criteria import Evidence, LeaveOneOut, LogisticLoss, SquaredError
+from ..status import Status
+from ..typing import Estimator, LabelsLike, PointsLike, Scoring, TargetsLike
+from .spaces import PerColumn, draw, is_bounds, is_distribution
+
+SMALL = 1000  # points on which starts are compared
+MOST_ROWS = 4000  # points of a search: an evaluation takes 2 n**3 operations
+FOLLOWED = 3  # starts that are followed to their end
+STEPS = 200  # of one of them
+TOLERANCE = 1e-6  # relative fall of the criterion that ends the search
+EVIDENCE = "evidence"
+SMOOTH: dict[Any, dict[Any, Any]] = {
+    KernelRidge: {
+        None: LeaveOneOut(SquaredError()),
+        "r2": LeaveOneOut(SquaredError()),
+        "neg_mean_squared_error": LeaveOneOut(SquaredError()),
+        "neg_root_mean_squared_error": LeaveOneOut(SquaredError()),
+        EVIDENCE: Evidence(),
+    },
+    KernelRidgeClassifier: {
+        None: LeaveOneOut(SquaredError()),
+        "accuracy": LeaveOneOut(SquaredError()),
+        "neg_log_loss": LeaveOneOut(LogisticLoss()),
+        EVIDENCE: Evidence(),
+    },
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """A ridge model to be tuned.
+
+    score: takes the criterion, the values that points get from models without them, and their rows.
+    """
+
+    objective: RidgeObjective
+    score: Callable[[float, Array, Array], float]
+    spaces: tuple[Any, ...]
+
+    def first(self) -> Array:
+        """Return where a search starts: at the parameters as they are, "scale" by the points."""
+        known = self.objective.kernel.get_params() | {"alpha": self.objective.alpha}
+        return np.concatenate(
+            [one.inner(known[one.name.removeprefix(PREFIX)]) for one in self._coordinates()]
+        )
+
+    def drawn(self, random: np.random.Generator) -> Array:
+        """Return another place to start from."""
+        pairs = zip(self._coordinates(), self.spaces, strict=True)
+        return np.concatenate([one.inner(draw(value, random, one.size)) for one, value in pairs])
+
+    def _coordinates(self) -> tuple[Coordinate, ...]:
+        return self.objective.coordinates
+
+    def bounds(self) -> list[tuple[float, float]]:
+        """Return the bounds of the numbers that are searched."""
+        ends = [
+            (np.log(one.low), np.log(one.high)) if one.is_log else (one.low, one.high)
+            for one in self._coordinates()
+            for _ in range(one.size or 1)
+        ]
+        return [(float(low), float(high)) for low, high in ends]
+
+
+def reason_against(estimator: Estimator, space: Mapping[str, Any], scoring: Scoring) -> str | None:
+    """Return why a search cannot follow a gradient, in words; None if it may."""
+    if type(estimator) not in SMOOTH:
+        return f"{type(estimator).__name__}, which is no ridge model"
+    if not (scoring is None or isinstance(scoring, str)):
+        return "a scorer without a derivative"
+    if scoring not in SMOOTH[type(estimator)]:
+        return f"scoring={scoring!r}, which has no derivative"
+    if getattr(estimator, "class_weight", None) is not None:
+        return "weights of classes"
+    if "alpha" not in space and np.ndim(getattr(estimator, "alpha", 1.0)):
+        return "one alpha for each output"
+    for name, value in space.items():
+        if _ends(value) is None:
+            return f"space[{name!r}], which has no bounds"
+        if name != "alpha" and not name.startswith(PREFIX):
+            return f"{name}, which is neither alpha nor a parameter of the kernel"
+    return None
+
+
+def _ends(value: Any) -> tuple[float, float] | None:
+    """Return the bounds of the real numbers that a value of a space stands for."""
+    if isinstance(value, PerColumn):
+        return value.low, value.high
+    if is_bounds(value):
+        return float(value[0]), float(value[1])
+    if is_distribution(value) and hasattr(value, "pdf") and hasattr(value, "support"):
+        low, high = value.support()
+        return (float(low), float(high)) if np.isfinite([low, high]).all() else None
+    return None
+
+
+def ridge_problem(
+    estimator: Estimator,
+    X: PointsLike,
+    y: TargetsLike | LabelsLike,
+    space: Mapping[str, Any],
+    scoring: Scoring,
+    monitor: Monitor,
+) -> Problem:
+    """Return what is to be minimised; KernelError where a parameter has no derivative."""
+    model = clone(estimator)
+    points = model._check_fit(X)
+    if isinstance(points, RowBlocks):
+        raise KernelError(sentence("tune", "leave-one-out needs all points at once", points.kind))
+    targets, known, truth = _known(model, y, len(points))
+    scale = float(np.sqrt(np.mean(targets**2))) or 1.0
+    kernel, coordinates = _coordinates(model._kernel().resolve(points), space, points)
+    objective = RidgeObjective(
+        points=points,
+        rows=np.arange(len(points)),
+        targets=targets / scale,
+        kernel=kernel,
+        alpha=1.0 if np.ndim(model.alpha) else float(model.alpha),
+        coordinates=coordinates,
+        criterion=SMOOTH[type(estimator)][scoring],
+        intercept=bool(model.fit_intercept),
+        monitor=monitor,
+    )
+
+    def score(value: float, left_out: Array, rows: Array) -> float:
+        if not np.isfinite(value):
+            return np.nan
+        if scoring == EVIDENCE:
+            return -left_out.size * (value + float(np.log(scale)))
+        if scoring == "neg_log_loss":
+            return -value
+        held = known(scale * left_out)
+        return float(check_scoring(held, scoring)(held, np.arange(len(rows)), truth[rows]))
+
+    return Problem(objective=objective, score=score, spaces=tuple(space.values()))
+
+
+def _known(model: Any, y: Any, n: int) -> tuple[Array, Callable[[Array], HeldOut], Any]:
+    """Return targets, how values become predictions, and what these are compared with."""
+    if isinstance(model, KernelRidge):
+        targets, flat = numbers_of(model, y, n)
+        truth = targets[:, 0] if flat else targets
+        return targets, lambda v: HeldOutNumbers(v[:, 0] if flat else v), truth
+    labels = model._encode(y, n, None)
+    single = labels.targets.shape[1] == 1 and not model._multilabel
+    truth = labels.codes if model._multilabel else model.classes_[labels.codes]
+
+    def known(values: Array) -> HeldOut:
+        shown = values[:, 0] if single else values
+        return HeldOutClasses(shown, model.classes_, model._decide)
+
+    return labels.targets, known, truth
+
+
+def _coordinates(
+    kernel: Kernel, space: Mapping[str, Any], points: Input
+) -> tuple[Kernel, tuple[Coordinate, ...]]:
+    """Return the kernel with one number per column where asked for, and what is searched."""
+    found = []
+    known = kernel.get_params()
+    for name, value in space.items():
+        low, high = _ends(value) or (0.0, 0.0)
+        size, inner = None, name.removeprefix(PREFIX)
+        if name != "alpha" and inner not in known:
+            must = f"the kernel's parameters are {', '.join(sorted(known))}"
+            raise InputError(sentence("tune", must, repr(inner), nearest(inner, known)))
+        if isinstance(value, PerColumn):
+            if name == "alpha":
+                raise InputError(sentence("tune", "alpha is no parameter per column", "PerColumn"))
+            size = as_matrix(points_of(kernel, inner, points)).n_columns
+            start = known[inner]
+            if not isinstance(start, tuple):
+                kernel = kernel.replace(**{inner: (start,) * size})
+        found.append(Coordinate(name=name, low=low, high=high, size=size))
+    names = [one.name.removeprefix(PREFIX) for one in found if one.name != "alpha"]
+    ParameterSlopes(kernel, names, points.take(slice(0, 2)))  # says what has no derivative
+    return kernel, tuple(found)
+
+
+@dataclass(kw_only=True)
+class Descent:
+    """A search along the gradient, from several starts.
+
+    Starts are compared, and followed, on a random part of the points; the best is then followed on
+    all of them. seen: what was evaluated on most points: parameters, score, criterion.
+    """
+
+    problem: Problem
+    random: np.random.Generator
+    starts: int
+    seen: list[tuple[dict[str, Any], float, float]] = field(default_factory=list)
+    rows: int = 0
+    status: Status = Status.CONVERGED
+
+    def run(self) -> Descent:
+        """Search until the criterion falls no further, or the time is over."""
+        objective = self.problem.objective
+        whole = self._part(objective, MOST_ROWS)
+        part = self._part(whole, SMALL)
+        best = self.problem.first()
+        try:
+            best = min((self._follow(part, start) for start in self._chosen(part)), key=_value)[1]
+            if part is not whole:
+                self._follow(whole, best)
+        except Stopped as stopped:
+            self.status = stopped.reason
+        if not self.seen:
+            self.seen.append((objective.params(best), float("nan"), np.inf))
+        return self
+
+    def _part(self, objective: RidgeObjective, most: int) -> RidgeObjective:
+        n = len(objective.points)
+        if n <= most + most // 2:
+            return objective
+        return objective.take(np.sort(self.random.choice(n, most, replace=False)))
+
+    def _chosen(self, part: RidgeObjective) -> list[Array]:
+        """Return the first start and the best of those drawn."""
+        drawn = [self.problem.drawn(self.random) for _ in range(self.starts)]
+        values = [self._note(part, start, slope=False)[0] for start in drawn]
+        order = np.argsort(values, kind="stable")[: FOLLOWED - 1]
+        return [self.problem.first(), *(drawn[place] for place in order)]
+
+    def _follow(self, objective: RidgeObjective, start: Array) -> tuple[float, Array]:
+        found = minimize(
+            lambda inner: self._note(objective, inner),
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=self.problem.bounds(),
+            options={"maxiter": STEPS, "ftol": TOLERANCE},
+        )
+        if found.status == 1:
+            self.status = Status.ITERATION_LIMIT
+        return float(found.fun), np.asarray(found.x)
+
+    def _note(
+        self, objective: RidgeObjective, inner: Array, slope: bool = True
+    ) -> tuple[float, Array]:
+        """Return value and gradient, and remember what was found."""
+        value, gradient, left_out = objective.at(inner, slope)
+        n = len(objective.points)
+        if n > self.rows:
+            self.rows, self.seen = n, []
+        score = self.problem.score(value, left_out, objective.rows)
+        self.seen.append((objective.params(inner), score, value))
+        return (value, gradient) if np.isfinite(value) else (1e300, np.zeros(len(inner)))
+
+
+def _value(found: tuple[float, Array]) -> float:
+    return found[0]

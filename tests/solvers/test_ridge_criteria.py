@@ -1,0 +1,83 @@
+"""Leave-one-out errors and evidence in closed form: against refits, and their derivatives."""
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from mercer import KernelRidge
+from mercer.kernels import Gaussian
+from mercer.linalg.cholesky import NotPositiveDefinite
+from mercer.monitor import Monitor
+from mercer.solvers.ridge.criteria import Evidence, LeaveOneOut, LogisticLoss, SquaredError
+
+random = np.random.default_rng(1)
+X = random.normal(size=(25, 2))
+K = Gaussian(0.8).formula(X)
+NUMBERS = np.column_stack([np.sin(X[:, 0]) + 1.0, X[:, 1] ** 2])
+SIGNS = np.where(X[:, :1] + 0.3 * random.normal(size=(25, 1)) > 0, 1.0, -1.0)
+CRITERIA = [
+    (LeaveOneOut(SquaredError()), NUMBERS),
+    (LeaveOneOut(LogisticLoss()), SIGNS),
+    (Evidence(), NUMBERS),
+]
+
+
+def judge(criterion, matrix, targets, intercept, alpha=0.3, slope=True):
+    return criterion.judge(matrix.copy(), alpha, targets, intercept, slope, Monitor())
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_values_left_out_are_those_of_refits(intercept):
+    found = judge(LeaveOneOut(SquaredError()), K, NUMBERS, intercept)
+    for i in range(len(X)):
+        rest = np.delete(np.arange(len(X)), i)
+        model = KernelRidge(0.3, kernel=Gaussian(0.8), fit_intercept=intercept)
+        model.fit(X[rest], NUMBERS[rest])
+        assert model.predict(X[i : i + 1])[0] == pytest.approx(found.left_out[i], abs=1e-9)
+    assert found.value == pytest.approx(np.mean((NUMBERS - found.left_out) ** 2))
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize(("criterion", "targets"), CRITERIA, ids=lambda c: type(c).__name__)
+def test_the_derivative_by_every_entry_of_the_kernel_matrix(criterion, targets, intercept):
+    G = judge(criterion, K, targets, intercept).by_kernel
+    assert np.allclose(G, G.T, rtol=0, atol=1e-15)
+    for _ in range(5):
+        move = random.normal(size=K.shape)
+        move = move + move.T
+        up, down = (judge(criterion, K + t * move, targets, intercept) for t in (1e-6, -1e-6))
+        assert np.vdot(G, move) == pytest.approx((up.value - down.value) / 2e-6, rel=1e-5, abs=1e-8)
+    up, down = (judge(criterion, K, targets, intercept, alpha=0.3 + t) for t in (1e-6, -1e-6))
+    assert np.trace(G) == pytest.approx((up.value - down.value) / 2e-6, rel=1e-5, abs=1e-8)
+
+
+def test_without_a_derivative_the_value_is_the_same():
+    for criterion, targets in CRITERIA:
+        whole, value = (judge(criterion, K, targets, True, slope=slope) for slope in (True, False))
+        assert value.by_kernel is None
+        assert value.value == whole.value
+
+
+def test_evidence_is_the_likelihood_at_its_best_scale():
+    found = judge(Evidence(), K, NUMBERS[:, :1], intercept=False)
+    y, A = NUMBERS[:, 0], K + 0.3 * np.eye(len(K))
+    best = max(multivariate_normal(cov=s * A).logpdf(y) for s in np.geomspace(1e-3, 1e3, 4001))
+    assert -len(K) * found.value == pytest.approx(best, abs=1e-4)
+    assert -len(K) * found.value >= best - 1e-9
+
+
+def test_the_slope_of_the_logistic_loss_is_the_best():
+    values = SIGNS + random.normal(size=SIGNS.shape)
+    mean, _ = LogisticLoss().of(SIGNS, values)
+    losses = [
+        np.mean(np.logaddexp(0.0, -t * SIGNS * values)) for t in np.geomspace(1e-3, 1e3, 2001)
+    ]
+    assert mean == pytest.approx(min(losses), abs=1e-5)
+    assert mean <= min(losses) + 1e-12
+    assert LogisticLoss().of(SIGNS, -SIGNS)[0] == pytest.approx(np.log(2.0))
+    assert LogisticLoss().of(SIGNS, 0.0 * SIGNS)[0] == pytest.approx(np.log(2.0))
+
+
+def test_a_matrix_without_a_factor():
+    with pytest.raises(NotPositiveDefinite):
+        judge(LeaveOneOut(SquaredError()), np.diag([1.0, -1.0]), np.ones((2, 1)), False, alpha=0.0)
