@@ -94,18 +94,19 @@ class ComputedStack(MatrixStack):
             whole = terms[0] if len(terms) == 1 else Sum(terms)
             for rows, columns, blocks in self._bands((whole,), self.view):
                 total[rows, columns] += blocks[0]
-        return mirrored(total)
+                total[rows.stop :, rows] = total[rows, rows.stop :].T
+        return total
 
     def forms(self, B: Array) -> Array:
         used = np.flatnonzero(B.any(axis=1))
         found = np.zeros(self.count)
         if len(used) == 0:
             return found
-        view, part = self.view.take(used), B[used]
+        view, part = self.view.take(used), B[used].astype(self.dtype)
         for group in self._groups(np.arange(self.count)):
             kernels = tuple(self.kernels[m] for m in group)
             for rows, columns, blocks in self._bands(kernels, view):
-                shares = half_shares(part, rows, columns).astype(self.dtype).ravel()
+                shares = half_shares(part, rows, columns).ravel()
                 for m, block in zip(group, blocks, strict=True):
                     found[m] += float(block.ravel() @ shares)
         return found
@@ -118,7 +119,8 @@ class ComputedStack(MatrixStack):
         total = np.empty((self.size, self.size))
         for rows, columns, blocks in self._bands((self.kernels[place],), self.view):
             total[rows, columns] = blocks[0]
-        return mirrored(total)
+            total[rows.stop :, rows] = blocks[0][:, rows.stop - rows.start :].T
+        return total
 
     def rows(self, rows: Array) -> Array:
         """Return whole rows of every matrix, one matrix after another."""
@@ -188,25 +190,24 @@ class StoredStack(ComputedStack):
 
     def weighted(self, weights: Array) -> Array:
         total = np.empty((self.size, self.size), dtype=self.dtype)
-        used = np.flatnonzero(weights)
-        many = 2 * len(used) > self.count
-        factors = weights.astype(self.dtype)
+        used, factors = np.flatnonzero(weights), weights.astype(self.dtype)
+        few = 2 * len(used) <= self.count  # else a product with all of them is faster
         for rows, columns, part in self.parts:
-            if many:
-                flat = factors @ part.reshape(self.count, -1)
-                total[rows, columns] = flat.reshape(part.shape[1:])
-            else:
-                block = np.zeros(part.shape[1:], dtype=self.dtype)
+            if few:
+                block, term = np.zeros_like(part[0]), np.empty_like(part[0])
                 for m in used:
-                    block += factors[m] * part[m]
-                total[rows, columns] = block
+                    block += np.multiply(part[m], factors[m], out=term)
+            else:
+                block = (factors @ part.reshape(self.count, -1)).reshape(part.shape[1:])
+            total[rows, columns] = block
+            total[rows.stop :, rows] = block[:, rows.stop - rows.start :].T
             self.monitor.poll()
-        return mirrored(total)
+        return total
 
     def forms(self, B: Array) -> Array:
-        found = np.zeros(self.count)
+        found, narrow = np.zeros(self.count), B.astype(self.dtype)
         for rows, columns, part in self.parts:
-            shares = half_shares(B, rows, columns).astype(self.dtype)
+            shares = half_shares(narrow, rows, columns)
             found += part.reshape(self.count, -1) @ shares.ravel()
             self.monitor.poll()
         return found
@@ -215,7 +216,8 @@ class StoredStack(ComputedStack):
         total = np.empty((self.size, self.size))
         for rows, columns, part in self.parts:
             total[rows, columns] = part[place]
-        return mirrored(total)
+            total[rows.stop :, rows] = total[rows, rows.stop :].T
+        return total
 
 
 def stack_bytes(count: int, size: int, dtype: Any) -> int:
@@ -225,17 +227,6 @@ def stack_bytes(count: int, size: int, dtype: Any) -> int:
 
 def half_shares(B: Array, rows: slice, columns: slice) -> Array:
     """Return B B' in a band of the upper half, what stands for both halves counted twice."""
-    found = B[rows] @ B[columns].T
-    found[:, rows.stop - rows.start :] *= 2
-    return np.asarray(found)
-
-
-def mirrored(total: Array) -> Array:
-    """Return the matrix with its upper half in place of the lower one, which is overwritten."""
-    n, step = len(total), 512
-    for start in range(0, n, step):
-        stop = min(start + step, n)
-        square = total[start:stop, start:stop]
-        square[:] = np.triu(square) + np.triu(square, 1).T
-        total[stop:, start:stop] = total[start:stop, stop:].T
-    return total
+    right = B[columns].copy()
+    right[rows.stop - rows.start :] *= 2
+    return np.asarray(np.outer(B[rows], right) if B.shape[1] == 1 else B[rows] @ right.T)

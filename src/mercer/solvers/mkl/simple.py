@@ -11,7 +11,8 @@ from ...status import Status
 from .problem import Evaluation, Search
 
 TRIALS = 20  # evaluations of a line search, at most
-SHARE = 0.1  # of the gap: what a line search may leave to gain
+SHARE = 0.3  # of the gap: what a line search may leave to gain
+FLAT = 0.5  # of the slope at the start: where a line search may end
 
 
 def direction(weights: Array, slopes: Array) -> Array:
@@ -92,7 +93,7 @@ class SimpleMKL:
         """
         low, high = 0.0, most
         slope_low, slope_high = float(at.slopes @ along), float(beyond.slopes @ along)
-        best = at if at.primal <= beyond.primal else beyond
+        best, steepest = (at if at.primal <= beyond.primal else beyond), abs(slope_low)
         for _ in range(TRIALS):
             if slope_high <= 0:
                 break
@@ -100,7 +101,8 @@ class SimpleMKL:
             found = self._move(at, along, middle)
             best = found if found.primal < best.primal else best
             slope = float(found.slopes @ along)
-            if abs(slope) * (high - low) <= SHARE * self.search.gap:
+            flat = found is best and abs(slope) <= FLAT * steepest
+            if flat or abs(slope) * (high - low) <= SHARE * self.search.gap:
                 break
             if slope < 0:
                 low, slope_low, slope_high = middle, slope, slope_high / 2
