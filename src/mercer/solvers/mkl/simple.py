@@ -95,7 +95,7 @@ class SimpleMKL:
         slope_low, slope_high = float(at.slopes @ along), float(beyond.slopes @ along)
         best, steepest = (at if at.primal <= beyond.primal else beyond), abs(slope_low)
         for _ in range(TRIALS):
-            if slope_high <= 0:
+            if slope_high <= 0 or slope_low >= 0:  # no more to gain between them
                 break
             middle = low - slope_low * (high - low) / (slope_high - slope_low)
             found = self._move(at, along, middle)
