@@ -103,6 +103,15 @@ def test_the_objective_never_rises():
     assert gaps == sorted(gaps, reverse=True)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_a_line_search_goes_on_until_it_gains(seed):
+    # Some first trials are far beyond the best step: ending there would be the end of all.
+    oracle = Ridge(count=20, n=40, seed=seed)
+    oracle.K *= np.logspace(-3, 3, 20)[:, None, None]
+    made = search(oracle, tol=1e-3)
+    assert SimpleMKL(made).run() == "converged"
+
+
 def test_the_level_method_needs_few_evaluations():
     few, many = Ridge(count=60, n=80, seed=4), Ridge(count=60, n=80, seed=4)
     LevelMethod(search(few, tol=1e-4)).run()

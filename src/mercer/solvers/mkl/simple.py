@@ -10,7 +10,8 @@ from ...checks import Array
 from ...status import Status
 from .problem import Evaluation, Search
 
-TRIALS = 20  # evaluations of a line search, at most
+TINY = 1e-8  # a weight, against the largest, that counts as 0
+TRIALS = 40  # evaluations of a line search, at most
 SHARE = 0.3  # of the gap: what a line search may leave to gain
 FLAT = 0.5  # of the slope at the start: where a line search may end
 
@@ -55,7 +56,7 @@ class SimpleMKL:
                 return Status.CONVERGED
             found = self._step(at)
             if found is at:
-                return Status.STAGNATED
+                return Status.CONVERGED if search.is_reached() else Status.STAGNATED
             at = found
             search.note(at)
         return Status.CONVERGED if search.is_reached() else Status.ITERATION_LIMIT
@@ -81,6 +82,7 @@ class SimpleMKL:
         self, at: Evaluation, along: Array, step: float, zero: int | None = None
     ) -> Evaluation:
         weights = np.maximum(at.weights + step * along, 0.0)
+        weights[weights < TINY * weights.max()] = 0.0  # a step to 0 would be too short to gain
         if zero is not None:
             weights[zero] = 0.0
         return self.search.evaluate(weights / weights.sum())
@@ -101,8 +103,8 @@ class SimpleMKL:
             found = self._move(at, along, middle)
             best = found if found.primal < best.primal else best
             slope = float(found.slopes @ along)
-            flat = found is best and abs(slope) <= FLAT * steepest
-            if flat or abs(slope) * (high - low) <= SHARE * self.search.gap:
+            small = abs(slope) * (high - low) <= SHARE * self.search.gap
+            if best is not at and (small or abs(slope) <= FLAT * steepest):
                 break
             if slope < 0:
                 low, slope_low, slope_high = middle, slope, slope_high / 2
