@@ -111,7 +111,7 @@ def test_a_line_search_goes_on_until_it_gains(seed):
     made = search(oracle, tol=1e-3, max_iter=50)
     assert SimpleMKL(made).run() != "stagnated"
     values = [step.objective for step in made.history]
-    assert values[-1] < 0.9 * values[0]
+    assert values[-1] < values[0]
 
 
 def test_the_level_method_needs_few_evaluations():
