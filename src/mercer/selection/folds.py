@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
 from ..checks import Array
@@ -134,15 +133,18 @@ class FoldMachines:
         return scores
 
     def _are_long(self) -> bool:
-        """Return whether machines take so long that threads seldom wait for the interpreter."""
-        return sum(len(machine.points) for machine in self.machines) > LONG * len(self.machines)
+        """Return whether machines take so long that threads seldom wait for the interpreter.
+
+        Rows of a K that is not stored are for one thread: two would compute them twice.
+        """
+        long = sum(len(machine.points) for machine in self.machines) > LONG * len(self.machines)
+        return long and self.solver.rows.dense is not None
 
     def _find(self, worker: int, machines: Iterable[_Machine], values: list[Array]) -> None:
         """Write the values that machines of all models give to the points held out."""
         solver = self.solver
-        if worker > 0:  # rows that are not stored whole are for one thread
-            stored = solver.rows.dense is not None
-            solver = solver.copy() if stored else self._solver(clone(self.models[0]))
+        if worker > 0:
+            solver = solver.copy()
         models = [self.models[place] for place in self.by_cost]
         costs = np.array([model.C for model in models], dtype=np.float64)
         ratios = np.append(1.0, costs[1:] / costs[:-1]).tolist()

@@ -19,6 +19,8 @@ from ...kernels import Kernel, On
 from ...kernels.algebra import Scaled, Sum
 from ...monitor import Monitor
 from ..engine import program_of, tile
+from ..kinds.tiled import TiledGram
+from ..plan import make_plan
 from ..sides import Side, View
 from .given import GramStack
 
@@ -102,13 +104,12 @@ class ComputedStack(MatrixStack):
         found = np.zeros(self.count)
         if len(used) == 0:
             return found
-        view, part = self.view.take(used), B[used].astype(self.dtype)
-        for group in self._groups(np.arange(self.count)):
-            kernels = tuple(self.kernels[m] for m in group)
-            for rows, columns, blocks in self._bands(kernels, view):
-                shares = half_shares(part, rows, columns).ravel()
-                for m, block in zip(group, blocks, strict=True):
-                    found[m] += float(block.ravel() @ shares)
+        # Products in tiles that are never stored; half of a matrix would have to be.
+        view, part = View(Side(self.view.take(used).points)), B[used]
+        for m, kernel in enumerate(self.kernels):
+            plan = make_plan(kernel, view, view, self.dtype, "auto", store=False)
+            K = TiledGram(kernel, view, view, plan, self.dtype, self.monitor)
+            found[m] = float(np.einsum("ij,ij->", part, K @ part))
         return found
 
     def diagonals(self) -> Array:
