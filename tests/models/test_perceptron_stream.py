@@ -151,7 +151,7 @@ def test_a_call_that_fails_changes_nothing(monkeypatch):
     def broken(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mercer.solvers.perceptron.passes.WholeWalk.visit_block", broken)
+    monkeypatch.setattr("mercer.solvers.perceptron.passes.DensePass.visit_block", broken)
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(X[30:], TWO[30:])
     monkeypatch.undo()

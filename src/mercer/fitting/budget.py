@@ -48,7 +48,7 @@ def settings_of(model: Any, run: Run, solvers: tuple[str, ...], iterations: int)
     )
 
 
-class Spaces:
+class GramBudget:
     """Gram matrices of all points and of a few centres, each within the memory limit."""
 
     def __init__(self, prepared: Prepared, outputs: int, settings: Settings) -> None:

@@ -29,7 +29,7 @@ from ..solvers.loss.elements import FeatureElements, KernelElements
 from ..solvers.loss.newton import LossProblem, LossSolution
 from ..solvers.ridge.features import Bands
 from ..status import first_bad
-from .budget import Settings, Spaces
+from .budget import GramBudget, Settings
 from .machines import MachineSolver, MachineSpec, Read
 from .rows import SharedRows
 
@@ -56,7 +56,7 @@ class Found:
     moved: Prepared | None = None
 
 
-class MachineFit(Spaces):
+class MachineFit(GramBudget):
     """Chooses the way, makes the Gram matrices and runs the solver."""
 
     def __init__(self, prepared: Prepared, problem: LossProblem, settings: Settings) -> None:

@@ -21,7 +21,7 @@ from ..inputs.blocks import concatenate
 from ..monitor import Stopped, warn
 from ..run import Run
 from ..solvers import Perceptron, PerceptronSolution, RowStore
-from ..solvers.perceptron.passes import Lesson, Votes
+from ..solvers.perceptron.passes import OnlineProblem, Votes
 from ..solvers.perceptron.solver import contradiction
 from ..status import Status
 from ..typing import Callback, KernelLike, LabelsLike, MemoryLimit, PointsLike, Seed
@@ -229,9 +229,9 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         points = self._check_fit(X)
         self.classes_, codes = as_classes(type(self).__name__, y, len(points))
         self._forget(points)
-        lesson, found = self._learn(points, codes, max_iter, run_of(self))
+        problem, found = self._learn(points, codes, max_iter, run_of(self))
         if found.status != Status.CONVERGED:
-            self._warn(lesson, found)
+            self._warn(problem, found)
         return self
 
     @atomic_step
@@ -276,10 +276,10 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
             self._forget(points)
         start = 0
         for block in points.blocks() if isinstance(points, RowBlocks) else (points,):
-            lesson, found = self._learn(block, codes[start : start + len(block)], None, run)
+            problem, found = self._learn(block, codes[start : start + len(block)], None, run)
             start += len(block)
             if found.status not in (Status.CONVERGED, Status.ITERATION_LIMIT):
-                self._warn(lesson, found)
+                self._warn(problem, found)
                 break
         return self
 
@@ -295,7 +295,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
 
     def _learn(
         self, points: Input, codes: Array, max_iter: int | None, run: Run
-    ) -> tuple[Lesson, PerceptronSolution]:
+    ) -> tuple[OnlineProblem, PerceptronSolution]:
         """Visit points that come after those known, and keep those that carry f.
 
         max_iter: passes; None: the one pass of a stream.
@@ -305,17 +305,17 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         if self.budget is not None:
             checks.whole(who, "budget", self.budget, least=1)
         with limited_threads(run.n_jobs, who):
-            rows, lesson = self._lesson(points, codes, run)
-            found = Perceptron(max_iter or 1, seed, self.budget).solve(lesson, run.monitor)
+            rows, problem = self._problem(points, codes, run)
+            found = Perceptron(max_iter or 1, seed, self.budget).solve(problem, run.monitor)
         self._store(found, len(codes))
         status = found.status
         if max_iter is None and status == Status.ITERATION_LIMIT:
             status = Status.ONE_PASS
-        plan, size, kept = rows.plan, rows.bytes, lesson.rows
+        plan, size, kept = rows.plan, rows.bytes, problem.rows
         if isinstance(kept, RowStore):
             size = kept.filled * kept.values.shape[1] * kept.values.itemsize
             if self.budget is not None:
-                least = min(self.budget, len(lesson.diagonal))
+                least = min(self.budget, len(problem.diagonal))
                 plan, size = "parts of K computed when needed", 8 * least**2
         self.certificate_ = PerceptronCertificate(
             status=status,
@@ -330,9 +330,9 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
             dropped=self._dropped,
             examined=found.examined,
         )
-        return lesson, found
+        return problem, found
 
-    def _lesson(self, points: Input, codes: Array, run: Run) -> tuple[SharedRows, Lesson]:
+    def _problem(self, points: Input, codes: Array, run: Run) -> tuple[SharedRows, OnlineProblem]:
         """Return the kernel matrix of the points that carry votes and of new ones."""
         votes = Votes(self._votes, self._late, self._steps)
         if len(votes.beta):
@@ -344,7 +344,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
             store=False, dtype=np.float64, memory_limit=run.memory_limit, monitor=run.monitor
         )
         diagonal = self.kernel_.diag(points)
-        lesson = Lesson(
+        problem = OnlineProblem(
             rows=rows.of(0),
             gram=rows.gram,
             exact=exact,
@@ -353,7 +353,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
             classes=len(self.classes_),
             votes=votes,
         )
-        return rows, lesson
+        return rows, problem
 
     def _store(self, found: PerceptronSolution, new: int) -> None:
         """Keep the votes and the points that carry them; number points as they came."""
@@ -372,7 +372,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         self.intercept_ = self.dual_coef_.sum(axis=1)
         self._keep(found.support if len(found.support) else np.arange(1))
 
-    def _warn(self, lesson: Lesson, found: PerceptronSolution) -> None:
+    def _warn(self, problem: OnlineProblem, found: PerceptronSolution) -> None:
         """Say that it ended with mistakes, and what may be the reason."""
         last = found.by_pass[-1]
         told = f"{last} mistake{'' if last == 1 else 's'} in pass {len(found.by_pass)}"
@@ -381,7 +381,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
             told += ", the last allowed; the data may not be separable under the kernel"
             pair = None
             with contextlib.suppress(Stopped):
-                pair = contradiction(lesson, found.mistakes[len(found.mistakes) - last :])
+                pair = contradiction(problem, found.mistakes[len(found.mistakes) - last :])
             if pair is not None:
                 told += (
                     f". Points {pair[0]} and {pair[1]} are the same to the kernel and have "

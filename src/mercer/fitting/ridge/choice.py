@@ -11,12 +11,12 @@ from ...inputs import RowBlocks
 from ...linalg.cholesky import SINGLE_FROM, TILE
 from ...linalg.eigen import extreme_eigenvalues
 from ...solvers import RidgeProblem
-from ..budget import Settings, Spaces
+from ..budget import GramBudget, Settings
 
 SOLVERS = ("auto", "primal", "cholesky", "cg", "nystrom")
 
 
-class RidgeChoice(Spaces):
+class RidgeChoice(GramBudget):
     """A problem with its limits: what each way would cost, and which one is taken."""
 
     def __init__(self, prepared: Prepared, problem: RidgeProblem, settings: Settings) -> None:

@@ -124,8 +124,10 @@ class _KernelNewton:
         return TileCholesky(dense_bands(inner), np.float64, monitor)
 
     def apply(self, p: Element) -> Element:
-        bent = self.curvature.apply(p.values)
-        return Element(self.alpha * p.t + bent, self.alpha * p.values + self.space.product(bent))
+        weighted = self.curvature.apply(p.values)
+        return Element(
+            self.alpha * p.t + weighted, self.alpha * p.values + self.space.product(weighted)
+        )
 
     def precondition(self, r: Element) -> Element:
         T, pivots = self.space.T, self.space.pivots
@@ -215,8 +217,8 @@ class _FeatureNewton:
     def _border(self, outputs: int) -> Array:
         """Return Z' W 1 for an offset of each output, (width, offset, output)."""
         ones = [np.broadcast_to(unit, (self.space.points, outputs)) for unit in np.eye(outputs)]
-        bent = np.hstack([self.curvature.curvature.apply(one) for one in ones])
-        found = self.space.gradient(self.space.zero(outputs * outputs), bent, 0.0).t
+        weighted = np.hstack([self.curvature.curvature.apply(one) for one in ones])
+        found = self.space.gradient(self.space.zero(outputs * outputs), weighted, 0.0).t
         return np.asarray(found.reshape(len(found), outputs, outputs))
 
     def apply(self, p: Element) -> Element:
@@ -227,9 +229,9 @@ class _FeatureNewton:
         sums = np.zeros(p.t.shape[1])
         for rows, band in space.bands():
             p.values[rows] = band @ t.astype(band.dtype)
-            bent = W.apply(p.values[rows], rows)
-            total += band.T @ bent.astype(band.dtype)
-            sums += bent.sum(axis=0)
+            weighted = W.apply(p.values[rows], rows)
+            total += band.T @ weighted.astype(band.dtype)
+            sums += weighted.sum(axis=0)
         found = self.alpha * p.t + space.lifted(total)
         if self.border is not None:
             found -= np.einsum("mco,c->mo", self.border, self.curvature.inverse @ sums)

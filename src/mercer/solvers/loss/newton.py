@@ -220,11 +220,11 @@ class _Descent:
             if not (size > 0 and space.inner(r, r) > wanted):
                 break
             applied = A.apply(p)
-            bend = space.inner(p, applied)
-            if not bend > 0:  # rounding is all that is left
+            steepness = space.inner(p, applied)
+            if not steepness > 0:  # rounding is all that is left
                 break
-            d = d.plus(-size / bend, p)
-            r = r.plus(-size / bend, applied)
+            d = d.plus(-size / steepness, p)
+            r = r.plus(-size / steepness, applied)
             z = A.precondition(r)
             size, before = space.inner(r, z), size
             p = z.plus(size / before, p)

@@ -45,7 +45,7 @@ class Votes:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lesson:
+class OnlineProblem:
     """Points to learn from: their kernel matrix, their classes, and what is known of the first.
 
     rows: of K, kept; gram: K in their precision; exact: K in double precision; diagonal: k(x, x).
@@ -76,17 +76,17 @@ class Walk(ABC):
     f = f_1 = -f_0 and f <- f + y (k(x, .) + 1).
     """
 
-    def __init__(self, lesson: Lesson, monitor: Monitor) -> None:
-        n, k = len(lesson.diagonal), lesson.classes
-        first = n - len(lesson.codes)
-        self.lesson, self.monitor, self.first = lesson, monitor, first
-        self.codes = np.concatenate([np.full(first, -1), lesson.codes])
-        self.roots = np.sqrt(np.abs(lesson.diagonal))
+    def __init__(self, problem: OnlineProblem, monitor: Monitor) -> None:
+        n, k = len(problem.diagonal), problem.classes
+        first = n - len(problem.codes)
+        self.problem, self.monitor, self.first = problem, monitor, first
+        self.codes = np.concatenate([np.full(first, -1), problem.codes])
+        self.roots = np.sqrt(np.abs(problem.diagonal))
         self.beta, self.late = np.zeros((n, k)), np.zeros((n, k))
-        self.beta[:first], self.late[:first] = lesson.votes.beta, lesson.votes.late
-        self.steps = lesson.votes.steps
-        self.offset = lesson.votes.beta.sum(axis=0)
-        each = np.abs(lesson.votes.beta).max(axis=1, initial=0.0)
+        self.beta[:first], self.late[:first] = problem.votes.beta, problem.votes.late
+        self.steps = problem.votes.steps
+        self.offset = problem.votes.beta.sum(axis=0)
+        each = np.abs(problem.votes.beta).max(axis=1, initial=0.0)
         # |f_c(x)| is at most length sqrt(k(x, x)) + count, and so is what rounding is relative to.
         self.length, self.count = float(each @ self.roots[:first]), float(each.sum())
         self.at_once = BLOCK
@@ -94,7 +94,7 @@ class Walk(ABC):
         self.mistakes: list[int] = []
         self.dropped, self.examined, self.entries = 0.0, 0, 0
         self.scores = np.zeros((k, n))  # of all points, without the offset
-        self.single = lesson.rows.values.dtype == np.float32
+        self.single = problem.rows.values.dtype == np.float32
         # Of a score, against what it is a sum of: at once, and more with each update.
         self.rounding = (SINGLE, 0.0) if self.single else (32 * EPSILON, EPSILON)
 
@@ -151,7 +151,7 @@ class Walk(ABC):
 
     def products(self, point: int, carriers: Array) -> Array:
         """Return the scores of one point without the offsets, in double precision."""
-        return np.asarray(self.lesson.double(np.array([point]), carriers)[0] @ self.beta[carriers])
+        return np.asarray(self.problem.double(np.array([point]), carriers)[0] @ self.beta[carriers])
 
     def update(self, point: int, own: int, rival: int) -> None:
         """Give the point's class a vote more and its rival one less."""
@@ -229,11 +229,11 @@ class CoreWalk(Walk):
         self.steps += 1
 
 
-class WholeWalk(CoreWalk):
+class DensePass(CoreWalk):
     """A walk with the whole of K at hand: all points are one field."""
 
     def begin(self) -> None:
-        K = self.lesson.rows.values
+        K = self.problem.rows.values
         self.scores += self.beta[: self.first].T @ K[: self.first]
         self.at_once = min(max(ENTRIES // len(K), 1), AT_ONCE)
         self.field = Field(
@@ -245,7 +245,7 @@ class WholeWalk(CoreWalk):
         self.seen[block] = self.scores[:, block].T + self.offset
 
 
-class RowWalk(CoreWalk):
+class RowPass(CoreWalk):
     """A walk in blocks, each a field, that computes rows of K for points with mistakes.
 
     It does so for many points at a time. Until then their votes are pending: a block adds them to
@@ -255,13 +255,13 @@ class RowWalk(CoreWalk):
     def begin(self) -> None:
         self.known = self.beta.copy()  # the votes in the scores
         self.packed = np.zeros(0, dtype=np.int64)
-        self.to_packed = self.lesson.exact
+        self.to_packed = self.problem.exact
         self.pending: dict[int, None] = {}
-        self.room = np.empty((BATCH, len(self.beta)), dtype=self.lesson.rows.values.dtype)
+        self.room = np.empty((BATCH, len(self.beta)), dtype=self.problem.rows.values.dtype)
         self._measure_rounding()
         if self.first:
             old, new = np.arange(self.first), np.arange(self.first, len(self.beta))
-            cross = self.lesson.gram.restrict(new, old)
+            cross = self.problem.gram.restrict(new, old)
             self.scores[:, new] = (cross @ self.beta[old]).T
             self.entries += len(old) * len(new)
 
@@ -269,7 +269,7 @@ class RowWalk(CoreWalk):
         """Learn from some entries of K how far off single precision is; others may be worse."""
         if self.single:
             some = np.unique(np.linspace(0, len(self.roots) - 1, SAMPLE).astype(np.int64))
-            gap = np.abs(self.lesson.gram.block(some, some) - self.lesson.exact.block(some, some))
+            gap = np.abs(self.problem.gram.block(some, some) - self.problem.exact.block(some, some))
             sizes = np.outer(self.roots[some], self.roots[some])
             largest = float(np.divide(gap, sizes, out=np.zeros(gap.shape), where=sizes > 0).max())
             self.rounding = SAFETY * max(largest, HALF_SINGLE), 0.0
@@ -286,7 +286,7 @@ class RowWalk(CoreWalk):
         if self.pending or (margins(scores.T + self.offset, own) <= self.width(block)).any():
             size, late = len(block), np.array(list(self.pending), dtype=np.int64)
             everyone = [np.concatenate([block, late])]
-            near = self.lesson.gram.cells(everyone, everyone)[0][0].dense()
+            near = self.problem.gram.cells(everyone, everyone)[0][0].dense()
             self.entries += near.size
             scores += (self.beta[late] - self.known[late]).T @ near[size:, :size]
             K = np.ascontiguousarray(near[:size, :size])
@@ -303,13 +303,13 @@ class RowWalk(CoreWalk):
 
     def products(self, point: int, carriers: Array) -> Array:
         # Packing the points that carry f costs more than one row between them; most stay the same.
-        if not self.lesson.gram.rows_are_native():
+        if not self.problem.gram.rows_are_native():
             return super().products(point, carriers)
         others = np.setdiff1d(carriers, self.packed, assume_unique=True)
         if len(others) > UNPACKED:
             self.packed, others = carriers, carriers[:0]
             everyone = np.arange(len(self.beta))
-            self.to_packed = self.lesson.exact.restrict(everyone, carriers)
+            self.to_packed = self.problem.exact.restrict(everyone, carriers)
         found = np.zeros(len(self.offset))
         if len(self.packed):
             row = self.to_packed.block(np.array([point]), slice(None))[0]
@@ -321,7 +321,7 @@ class RowWalk(CoreWalk):
 
         Most points are misjudged once. A row is kept when it is asked for again.
         """
-        rows = self.lesson.rows
+        rows = self.problem.rows
         points = np.array(sorted(self.pending), dtype=np.int64)
         again = self.known[points].any(axis=1)
         old, new = points[again], points[~again]
@@ -331,7 +331,7 @@ class RowWalk(CoreWalk):
         for start in range(0, len(new), BATCH):
             some = new[start : start + BATCH]
             room = self.room[: len(some)]
-            self.lesson.gram.fill_rows(some, room)
+            self.problem.gram.fill_rows(some, room)
             self.entries += room.size
             self._add(room, np.arange(len(some)), some)
         self.known[points] = self.beta[points]

@@ -9,7 +9,7 @@ from scipy.linalg import solve_triangular
 
 from ...checks import Array, KernelError, sentence
 from ...monitor import Monitor
-from .passes import EPSILON, Lesson, Walk, margins
+from .passes import EPSILON, OnlineProblem, Walk, margins
 
 DEPENDENT = 1e-10  # share of its squared length that a point must add to the span of the others
 
@@ -23,8 +23,8 @@ class BudgetWalk(Walk):
     nothing to it, and is projected even where there is room.
     """
 
-    def __init__(self, lesson: Lesson, monitor: Monitor, budget: int) -> None:
-        super().__init__(lesson, monitor)
+    def __init__(self, problem: OnlineProblem, monitor: Monitor, budget: int) -> None:
+        super().__init__(problem, monitor)
         self.budget, self.single, self.rounding = budget, False, (32 * EPSILON, EPSILON)
         room = min(self.budget, len(self.beta))
         self.kept = np.zeros(0, dtype=np.int64)
@@ -57,7 +57,7 @@ class BudgetWalk(Walk):
                 shares = self._take_in(point, K[at, :count], vote, self.steps * vote)
                 self.note(point)
                 if len(self.kept) > count:
-                    K[:, count] = self.lesson.double(block, np.array([point]))[:, 0] + 1.0
+                    K[:, count] = self.problem.double(block, np.array([point]))[:, 0] + 1.0
                     self.entries += len(block)
                 column = K[:, : len(self.kept)] @ shares
             scores[at + 1 :, own[at]] += column[at + 1 :]
@@ -85,7 +85,7 @@ class BudgetWalk(Walk):
     def _between(self, points: Array) -> Array:
         """Return k + 1 between points and those that are kept."""
         self.entries += len(points) * len(self.kept)
-        return self.lesson.double(points, self.kept) + 1.0
+        return self.problem.double(points, self.kept) + 1.0
 
     def _take_in(self, point: int, row: Array, beta: Array, late: Array) -> Array:
         """Keep a point with its votes, or project it; return its shares in the points kept.
@@ -95,7 +95,7 @@ class BudgetWalk(Walk):
         count = len(self.kept)
         factor = self.factor[:count, :count]
         part = solve_triangular(factor, row, lower=True, check_finite=False) if count else row
-        whole = float(self.lesson.diagonal[point]) + 1.0
+        whole = float(self.problem.diagonal[point]) + 1.0
         left = whole - float(part @ part)
         if whole <= 0:
             must = "a budget takes a Mercer kernel, for which k(x, x) is at least 0"

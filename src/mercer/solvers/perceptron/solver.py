@@ -13,7 +13,7 @@ from ...checks import Array
 from ...monitor import Monitor, Stopped
 from ...status import Status
 from ..box.rows import DenseRows
-from .passes import SINGLE, TIE, Lesson, RowWalk, Votes, Walk, WholeWalk, margins
+from .passes import SINGLE, TIE, DensePass, OnlineProblem, RowPass, Votes, Walk, margins
 from .projectron import BudgetWalk
 
 NEAREST = 64  # points at the boundary whose distance is computed in double precision
@@ -56,9 +56,9 @@ class Perceptron:
     seed: tuple[int, int] | None = None
     budget: int | None = None
 
-    def solve(self, lesson: Lesson, monitor: Monitor) -> PerceptronSolution:
+    def solve(self, problem: OnlineProblem, monitor: Monitor) -> PerceptronSolution:
         """Return what a walk finds."""
-        walk = self._walk(lesson, monitor)
+        walk = self._walk(problem, monitor)
         order = np.arange(walk.first, len(walk.codes))
         random = None if self.seed is None else np.random.default_rng(self.seed)
         by_pass: list[int] = []
@@ -81,11 +81,11 @@ class Perceptron:
                 by_pass.append(len(walk.mistakes) - sum(by_pass))
         return _solution(walk, tuple(by_pass), status)
 
-    def _walk(self, lesson: Lesson, monitor: Monitor) -> Walk:
+    def _walk(self, problem: OnlineProblem, monitor: Monitor) -> Walk:
         if self.budget is not None:
-            return BudgetWalk(lesson, monitor, self.budget)
-        is_whole = isinstance(lesson.rows, DenseRows)
-        return WholeWalk(lesson, monitor) if is_whole else RowWalk(lesson, monitor)
+            return BudgetWalk(problem, monitor, self.budget)
+        is_whole = isinstance(problem.rows, DenseRows)
+        return DensePass(problem, monitor) if is_whole else RowPass(problem, monitor)
 
 
 def _solution(walk: Walk, by_pass: tuple[int, ...], status: Status) -> PerceptronSolution:
@@ -101,7 +101,7 @@ def _solution(walk: Walk, by_pass: tuple[int, ...], status: Status) -> Perceptro
         by_pass=by_pass,
         status=status,
         margin=margin,
-        bound=(float(walk.lesson.diagonal.max()) + 1) / margin**2 if margin != 0 else math.inf,
+        bound=(float(walk.problem.diagonal.max()) + 1) / margin**2 if margin != 0 else math.inf,
         dropped=walk.dropped,
         examined=walk.examined,
         entries=walk.entries,
@@ -118,7 +118,7 @@ def _margin(walk: Walk) -> float:
     if walk.single:
         near = np.argsort(margins(scores, walk.codes), kind="stable")[:NEAREST]
         for some in (support, near):
-            K = walk.lesson.exact.restrict(some, support)
+            K = walk.problem.exact.restrict(some, support)
             scores[some] = K @ walk.beta[support] + walk.offset
             walk.entries += len(some) * len(support)
     norm = math.sqrt(max(float((walk.beta * scores).sum()), 0.0))
@@ -126,28 +126,28 @@ def _margin(walk: Walk) -> float:
     return least / norm / math.sqrt(2) if norm > 0 else math.nan
 
 
-def contradiction(lesson: Lesson, mistakes: Array) -> tuple[int, int] | None:
+def contradiction(problem: OnlineProblem, mistakes: Array) -> tuple[int, int] | None:
     """Return two points that are one in feature space and have different classes, if some have.
 
     Of such a pair one is misjudged in every pass, so it is enough to look at the last mistakes.
     """
-    first = len(lesson.diagonal) - len(lesson.codes)
-    codes = np.concatenate([np.full(first, -1), lesson.codes])
+    first = len(problem.diagonal) - len(problem.codes)
+    codes = np.concatenate([np.full(first, -1), problem.codes])
     suspects = np.unique(mistakes)[:SUSPECTS]
-    step = min(TOGETHER, lesson.rows.room)
+    step = min(TOGETHER, problem.rows.room)
     for start in range(0, len(suspects), step):
         some = suspects[start : start + step]
-        squares = _squares(lesson, some, lesson.rows.values[lesson.rows.fetch(some)])
+        squares = _squares(problem, some, problem.rows.values[problem.rows.fetch(some)])
         differ = (codes[some, None] != codes) & (codes >= 0)
         for row, other in np.argwhere((squares <= 4 * SINGLE) & differ):
             pair = some[row : row + 1], np.array([other])
-            if _squares(lesson, pair[0], lesson.double(*pair), pair[1])[0, 0] <= TIE:
+            if _squares(problem, pair[0], problem.double(*pair), pair[1])[0, 0] <= TIE:
                 return int(some[row]), int(other)
     return None
 
 
-def _squares(lesson: Lesson, left: Array, K: Array, right: Any = slice(None)) -> Array:
+def _squares(problem: OnlineProblem, left: Array, K: Array, right: Any = slice(None)) -> Array:
     """Return squared distances in feature space, against the squared lengths."""
-    rows, columns = lesson.diagonal[left, None], lesson.diagonal[right]
+    rows, columns = problem.diagonal[left, None], problem.diagonal[right]
     lengths = np.maximum(np.abs(rows) + np.abs(columns), np.finfo(np.float64).tiny)
     return np.asarray((rows + columns - 2.0 * K) / lengths)
