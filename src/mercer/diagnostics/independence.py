@@ -267,7 +267,7 @@ class _Discrepancies:
         self.size = 0.0  # of the numbers whose difference is the statistic
 
     def add(self, u: Array) -> None:
-        """Take some splits, one a column."""
+        """Take some splits, one per column."""
         if self.sums is None:
             products = self.K @ np.column_stack([np.ones(len(u)), u])
             self.sums, products = products[:, 0].astype(np.float64), products[:, 1:]
@@ -387,7 +387,7 @@ def _points(name: str, kernel: Any, points: Any) -> tuple[Kernel, Input]:
     if len(found) < 2:
         raise InputError(sentence("hsic_test", f"{name} must have at least two points", len(found)))
     if isinstance(found, GramRows) and found.columns is None:
-        must = f"{name} must be square if it is precomputed, one row and column a point"
+        must = f"{name} must be square if it is precomputed, one row and column per point"
         raise InputError(sentence("hsic_test", must, f"shape {found.values.shape}"))
     return value, found
 

@@ -181,7 +181,7 @@ def primal(*shape: str) -> Rule:
         width = context.model._prepared.map_width()
         return rule.holds(value, context) and width == context.sizes["features"]
 
-    return only_if(is_primal, Rule(f"{rule.words}, one row a feature of the kernel", holds))
+    return only_if(is_primal, Rule(f"{rule.words}, one row per feature of the kernel", holds))
 
 
 def dual(*shape: str) -> Rule:
@@ -252,8 +252,8 @@ POSTERIOR = Schema(
         "place": whole("outputs", below="alphas"),
         "weight": or_none(Rule("a weight for each training point", _weights)),
         "scale": optional(or_none(Rule("a scale for each output", _scale))),
-        "shift": only_if(_IN_FEATURES, Rule("one number a feature", _features)),
-        "mean": only_if(_IN_FEATURES, Rule("one number a feature", _features)),
+        "shift": only_if(_IN_FEATURES, Rule("one number per feature", _features)),
+        "mean": only_if(_IN_FEATURES, Rule("one number per feature", _features)),
         "moments": only_if(_IN_FEATURES, or_none(numbers("width", "width"))),
         "total": real(0),
         "_factors": Rule("what was computed since the fit", _factors),

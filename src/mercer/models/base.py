@@ -246,7 +246,7 @@ class FunctionEstimator(HasGradient, KernelEstimator):
     intercept_: Any
 
     def _scores(self, X: Any) -> Array:
-        """Return f(x) + b of every x, one column an output."""
+        """Return f(x) + b of every x, one column per output."""
         points = self._check_predict(X)
         if hasattr(self, "coef_"):
             scores = np.empty((len(points), *self.coef_.shape[1:]))
@@ -279,7 +279,7 @@ def _check_gram(who: str, K: Array) -> None:
         raise InputError(
             sentence(
                 who,
-                "a precomputed Gram must be square to fit, one row and column a training point",
+                "a precomputed Gram must be square to fit, one row and column per training point",
                 f"shape {K.shape}",
             )
         )

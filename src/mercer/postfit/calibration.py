@@ -18,7 +18,7 @@ STEEPEST = 1e12  # slope, in units of the scores, at which probabilities are 0 a
 def fit_slope(scores: Array, codes: Array, weight: Array | None) -> float:
     """Return the slope t > 0 that makes the classes most likely.
 
-    Binary scores, a vector: P(second class) = 1 / (1 + exp(-t s)). Otherwise one column a class:
+    Binary scores, a vector: P(second class) = 1 / (1 + exp(-t s)). Otherwise one column per class:
     P(c) ~ exp(t s_c). There is no offset, so that the likeliest class is the one predicted. A small
     chance is left to the other classes, so that the slope is finite where all are right.
 
@@ -59,7 +59,7 @@ def slopes_of(model: Any) -> Array:
 
 
 def probabilities(scores: Array, slope: float) -> Array:
-    """Return one column a class; see `fit_slope`."""
+    """Return one column per class; see `fit_slope`."""
     if scores.ndim == 1:
         return np.column_stack([expit(-slope * scores), expit(slope * scores)])
     return np.asarray(softmax(slope * scores, axis=1))

@@ -63,8 +63,8 @@ class Coordinate:
 class RidgeObjective:
     """What a search minimises.
 
-    points, targets: to fit; a column an output. rows: their numbers among all. kernel, alpha: where
-    they are not searched.
+    points, targets: to fit; a column per output. rows: their numbers among all. kernel, alpha:
+    where they are not searched.
     """
 
     points: Input

@@ -125,7 +125,7 @@ class RidgeEstimator(FunctionEstimator):
         run: Run | None = None,
         copies: Array | None = None,
     ) -> Fitted:
-        """Fit the targets, one column an output, and keep what predictions need.
+        """Fit the targets, one column per output, and keep what predictions need.
 
         chosen: kernel and alpha, where they are not the parameters. run: where the work has begun.
         copies: how many samples each point stands for, where its weight does not say so.

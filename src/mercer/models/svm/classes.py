@@ -139,7 +139,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
     # --- what is kept -----------------------------------------------------------------------
 
     def _coefficients(self, machines: list[Machine], parts: list[Array]) -> list[Array]:
-        """Return the coefficients of the points of each class, one row a machine they are in.
+        """Return the coefficients of the points of each class, one row per machine they are in.
 
         Of machines for two classes each point is in k - 1, in the order of the other classes.
         """
@@ -194,7 +194,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         return np.vstack([np.asarray(row).reshape(1, -1) for row in rows])
 
     def _class_scores(self, scores: Array) -> Array:
-        """Return one column a class: votes, and by how much they were won as a fraction."""
+        """Return one column per class: votes, and by how much they were won as a fraction."""
         if not self._by_pairs:
             return scores
         own, signs = self._by_class(scores)

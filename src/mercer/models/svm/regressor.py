@@ -63,10 +63,10 @@ class SingleMachine(SupportVectorEstimator):
         )
 
     def _numbers(self, y: Any, n: int) -> Array:
-        """Return the numbers to predict, one a point."""
+        """Return the numbers to predict, one per point."""
         targets, _ = numbers_of(self, y, n)
         if targets.shape[1] != 1:
-            must = "y must be 1-D, one number a point"
+            must = "y must be 1-D, one number per point"
             raise InputError(sentence(type(self).__name__, must, f"shape {np.shape(y)}"))
         return targets[:, 0]
 
