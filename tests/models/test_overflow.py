@@ -289,3 +289,11 @@ def test_held_out_points_that_leave_a_singular_system():
     model = models.KernelRidgeClassifierCV([1e-9, 1.0], kernel=1e6 * Linear(), cv=3)
     model.fit(doubled, np.tile([0, 1], 12))
     assert np.isfinite(model.best_score_)
+
+
+def test_norms_that_single_precision_cannot_hold_are_refused_in_one_sentence():
+    # 1 / sqrt(k(x, x)) is beyond it, though the values of the kernel itself are tiny.
+    tiny = np.random.default_rng(0).normal(size=(12, 3)).astype(np.float32) * 1e-7
+    kernel = Polynomial(degree=6, coef0=0.0).normalized()
+    with pytest.raises(InputError, match="kernel values must be finite in float32"):
+        models.KernelRidge(kernel=kernel).fit(tiny, np.arange(12.0))

@@ -147,7 +147,9 @@ class NativeTile:
         )
 
     def _vector(self, view: View, function: Any) -> Array:
-        return np.ascontiguousarray(view.cut(view.side.values(function)), dtype=self.dtype)
+        values = view.cut(view.side.values(function))
+        with np.errstate(over="ignore"):  # what it makes of K is looked at
+            return np.ascontiguousarray(values, dtype=self.dtype)
 
     def _block(self, left: View, right: View, kernel: Kernel, monitor: Monitor) -> Array:
         block = blocks.numpy_tile((kernel,), left, right, self.dtype, monitor)[0]
