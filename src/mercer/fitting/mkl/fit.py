@@ -17,7 +17,7 @@ from ...grams.stacks.matrices import (
     stack_bytes,
 )
 from ...inputs import Input
-from ...kernels import Kernel, Sigmoid
+from ...kernels import Kernel
 from ...linalg.cholesky import negative_eigenvalue
 from ...monitor import Stopped
 from ...run import Run
@@ -64,13 +64,12 @@ class Settings:
 class Learned:
     """Weights of kernels, and how they were found.
 
-    weights: of the scaled kernels; factors: by which they were scaled. dropped: kernels without any
+    weights: of the scaled kernels; factors: by which they were scaled, 0 for kernels without any
     say. gap: how far the objective may be from the least, NaN where the algorithm has another aim.
     """
 
     weights: Array
     factors: Array
-    dropped: tuple[int, ...]
     algorithm: str
     status: Status
     objective: float
@@ -117,7 +116,6 @@ def equal_weights(count: int, status: Status) -> Learned:
     return Learned(
         weights=np.full(count, 1 / count),
         factors=np.ones(count),
-        dropped=(),
         algorithm="average",
         status=status,
         objective=np.nan,
@@ -157,15 +155,15 @@ class KernelWeights:
     def run(self, plan: str) -> Learned:
         """Return the weights; plan: why the matrices are kept or not."""
         settings, run = self.settings, self.settings.run
-        factors, dropped = self._factors()
+        factors = self._factors()
         used = np.flatnonzero(factors)
         algorithm = settings.algorithm
         if algorithm == "auto":
             algorithm = "level" if settings.p == 1 else "lp"
         if len(used) == 1 or algorithm == "average":
-            return self._fixed(factors, dropped, plan, (factors > 0) / len(used), "average")
+            return self._fixed(factors, plan, (factors > 0) / len(used), "average")
         if algorithm == "easy":
-            return self._fixed(factors, dropped, plan, self._easy(factors), "easy")
+            return self._fixed(factors, plan, self._easy(factors), "easy")
         search = Search(
             oracle=_restricted(self.oracle(self.stack, factors), used, self.stack.count),
             count=len(used),
@@ -182,7 +180,6 @@ class KernelWeights:
         return Learned(
             weights=weights / (weights**settings.p).sum() ** (1 / settings.p),
             factors=factors,
-            dropped=dropped,
             algorithm=algorithm,
             status=status,
             objective=np.nan if best is None else best.primal,
@@ -194,9 +191,7 @@ class KernelWeights:
             entries=self.stack.count * self.stack.size**2,
         )
 
-    def _fixed(
-        self, factors: Array, dropped: tuple[int, ...], plan: str, weights: Array, algorithm: str
-    ) -> Learned:
+    def _fixed(self, factors: Array, plan: str, weights: Array, algorithm: str) -> Learned:
         """Return weights that no search over J has found, with J there."""
         found = None
         status = Status.COMPLETE
@@ -210,7 +205,6 @@ class KernelWeights:
         return Learned(
             weights=weights,
             factors=factors,
-            dropped=dropped,
             algorithm=algorithm,
             status=status,
             objective=np.nan if found is None else found.primal,
@@ -244,8 +238,8 @@ class KernelWeights:
 
     # --- scales -----------------------------------------------------------------------------
 
-    def _factors(self) -> tuple[Array, tuple[int, ...]]:
-        """Return what each kernel is multiplied by, 0 for those that say nothing, and which."""
+    def _factors(self) -> Array:
+        """Return what each kernel is multiplied by, 0 for those that say nothing."""
         stack, settings = self.stack, self.settings
         diagonals = stack.diagonals()
         self._check_mercer(diagonals)
@@ -273,15 +267,12 @@ class KernelWeights:
         kept = np.ones(stack.count, dtype=bool)
         kept[list(dropped)] = False
         factors[kept] = 1 / scales[kept]
-        return factors, dropped
+        return factors
 
     def _check_mercer(self, diagonals: Array) -> None:
         """Refuse matrices of users that are not positive semi-definite."""
-        stack, given = self.stack, isinstance(self.stack, GivenStack)
-        for m in range(stack.count):
-            doubtful = given or not _is_mercer(stack.kernels[m])  # type: ignore[attr-defined]
-            if not doubtful:
-                continue
+        stack = self.stack
+        for m in stack.doubtful():
             scale = float(np.abs(diagonals[m]).max(initial=0.0))
             lowest = negative_eigenvalue(stack.matrix(m), 1e-6 * scale, self.settings.run.monitor)
             if lowest < 0:
@@ -289,12 +280,6 @@ class KernelWeights:
                 got = f"{self.names[m]} with the eigenvalue {lowest:.3g}"
                 advice = "check_kernel tells more; repair(K) returns the nearest matrix that is."
                 raise KernelError(sentence(self.settings.run.who, must, got, advice))
-
-
-def _is_mercer(kernel: Kernel) -> bool:
-    """Return whether a kernel is known to be positive semi-definite on all points."""
-    doubtful = isinstance(kernel, Sigmoid) or kernel.is_user_defined()
-    return not doubtful and all(_is_mercer(child) for child in kernel.children())
 
 
 def _restricted(evaluate: Oracle, used: Array, count: int) -> Oracle:

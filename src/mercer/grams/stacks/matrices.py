@@ -15,7 +15,7 @@ import numpy as np
 
 from ...checks import Array
 from ...inputs import Input
-from ...kernels import Kernel, On
+from ...kernels import Kernel, On, Sigmoid
 from ...kernels.algebra import Scaled, Sum
 from ...monitor import Monitor
 from ..engine import program_of, tile
@@ -49,6 +49,10 @@ class MatrixStack(ABC):
         """Return the diagonal of every matrix, one per row."""
 
     @abstractmethod
+    def doubtful(self) -> list[int]:
+        """Return the matrices that are not known to be positive semi-definite."""
+
+    @abstractmethod
     def matrix(self, place: int) -> Array:
         """Return K_m as an array of its own, in double precision."""
 
@@ -73,6 +77,9 @@ class GivenStack(MatrixStack):
 
     def diagonals(self) -> Array:
         return np.array([np.diagonal(K) for K in self.stack.matrices], dtype=np.float64)
+
+    def doubtful(self) -> list[int]:
+        return list(range(self.count))
 
     def matrix(self, place: int) -> Array:
         return self.stack.matrices[place].astype(np.float64)
@@ -115,6 +122,9 @@ class ComputedStack(MatrixStack):
     def diagonals(self) -> Array:
         points = self.view.points
         return np.array([kernel.diag(points) for kernel in self.kernels], dtype=np.float64)
+
+    def doubtful(self) -> list[int]:
+        return [m for m, kernel in enumerate(self.kernels) if not _is_mercer(kernel)]
 
     def matrix(self, place: int) -> Array:
         total = np.empty((self.size, self.size))
@@ -231,3 +241,9 @@ def half_shares(B: Array, rows: slice, columns: slice) -> Array:
     right = B[columns].copy()
     right[rows.stop - rows.start :] *= 2
     return np.asarray(np.outer(B[rows], right) if B.shape[1] == 1 else B[rows] @ right.T)
+
+
+def _is_mercer(kernel: Kernel) -> bool:
+    """Return whether a kernel is known to be positive semi-definite on all points."""
+    doubtful = isinstance(kernel, Sigmoid) or kernel.is_user_defined()
+    return not doubtful and all(_is_mercer(child) for child in kernel.children())
