@@ -104,6 +104,12 @@ def half_square(A: Array) -> Array:
     return out
 
 
+def add_products(half: Array, A: Array, B: Array, factor: float) -> Array:
+    """Return half + factor (A B' + B A') on and below the diagonal; `half` may be overwritten."""
+    syr2k = blas.ssyr2k if half.dtype == np.float32 else blas.dsyr2k
+    return np.asarray(syr2k(factor, A, B, 1.0, half, lower=1, overwrite_c=1))
+
+
 def solve_lower(L: Array, B: Array, transposed: bool = False) -> Array:
     """Return L**-1 B, or L'**-1 B, of a lower triangular L."""
     step = max(16, int(2 * WORK / max(L.size, 1)))

@@ -19,7 +19,7 @@ from scipy.linalg import lapack
 from scipy.special import expit
 
 from ...checks import Array
-from ...linalg.blas import half_square, mirror, product
+from ...linalg.blas import add_products, half_square, mirror, product
 from ...linalg.cholesky import NotPositiveDefinite
 from ...monitor import Monitor
 
@@ -102,9 +102,8 @@ class LeaveOneOut:
         if not slope:
             return Judged(value=value, left_out=values, by_kernel=None)
         monitor.poll()
-        outer = product(product(P, s / d), a.T)
-        G = _weighted_square(P, (s * errors / d).sum(axis=1), monitor)
-        G -= 0.5 * (outer + outer.T)
+        half = _weighted_square(P, (s * errors / d).sum(axis=1), monitor)
+        G = mirror(add_products(half, product(P, s / d), a, -0.5))
         return Judged(value=value, left_out=values, by_kernel=G)
 
 
@@ -162,13 +161,16 @@ def projected_inverse(
 
 
 def _weighted_square(P: Array, weights: Array, monitor: Monitor) -> Array:
-    """Return P diag(weights) P of a symmetric P, as a difference of two squares."""
-    total = np.zeros(P.shape, order="F")
-    for sign in (1.0, -1.0):
-        chosen = np.flatnonzero(sign * weights > 0)
-        if len(chosen):
-            every = len(chosen) == len(P)
-            part = (P if every else P[:, chosen]) * np.sqrt(np.abs(weights[chosen]))
-            total += sign * half_square(np.asfortranarray(part))
-            monitor.poll()
-    return mirror(total)
+    """Return P diag(weights) P of a symmetric P below the diagonal: a difference of two squares."""
+    positive, negative = (np.flatnonzero(sign * weights > 0) for sign in (1.0, -1.0))
+    total = _square_of(P, positive, weights)
+    monitor.poll()
+    if len(negative):
+        total -= _square_of(P, negative, weights)
+        monitor.poll()
+    return total
+
+
+def _square_of(P: Array, chosen: Array, weights: Array) -> Array:
+    rows = P if len(chosen) == len(P) else P[chosen]
+    return half_square((rows * np.sqrt(np.abs(weights[chosen]))[:, None]).T)
