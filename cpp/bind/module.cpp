@@ -25,6 +25,7 @@ NB_MODULE(_core, m) {
           "Set how many threads native loops use from now on.");
 
     bind_engine(m);
+    bind_features(m);
     bind_solvers(m);
     bind_objects(m);
 }

@@ -2,6 +2,7 @@
 #include "engine/tile.hpp"
 
 #include "engine/tile_products.hpp"
+#include "features/wave_loops.hpp"
 #include "solvers/sweeps.hpp"
 #include "system/functions.hpp"
 #include "system/simd.hpp"
@@ -282,6 +283,8 @@ constexpr Kernels<T> table = {
     sweep_single<T>,
     sweep_rows<T>,
     transpose<T>,
+    wave_row<T>,
+    rotate<T>,
 };
 
 }  // namespace

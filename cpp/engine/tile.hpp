@@ -129,6 +129,11 @@ struct Kernels {
     // out[j][i] = tile[i][j].
     void (*transpose)(const T* tile, std::int64_t stride, std::int64_t rows, std::int64_t columns,
                       T* out, std::int64_t out_stride);
+
+    // The loops of wave_loops.hpp.
+    void (*wave_row)(const T* angles, const T* phases, const T* amplitudes, std::int64_t count,
+                     T* cosines, T* sines);
+    void (*rotate)(T* panel, std::int64_t size, const T* signs);
 };
 
 namespace baseline {

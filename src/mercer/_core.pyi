@@ -228,6 +228,54 @@ class Packed64:
     def rows(self, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
         """Whole rows of K into out."""
 
+class Waves32:
+    """Cosines and sines of the products of points with frequencies."""
+
+    def __init__(self, frequencies: Panels32, amplitudes: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], phases: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Frequencies are rows, in quarter turns; an empty array of phases asks for pairs.
+        """
+
+    @staticmethod
+    def rotated(columns: int, size: int, signs: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], radii: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], amplitudes: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], phases: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Waves32:
+        """
+        The same with frequencies that are rows of products of Hadamard matrices.
+        """
+
+    def store(self, points: Panels32, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
+        """The features into out; False if `stop` said so."""
+
+    def multiply(self, points: Panels32, v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
+        """Features times v into out; False if `stop` said so."""
+
+    @property
+    def width(self) -> int:
+        """The number of features."""
+
+class Waves64:
+    """Cosines and sines of the products of points with frequencies."""
+
+    def __init__(self, frequencies: Panels64, amplitudes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], phases: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Frequencies are rows, in quarter turns; an empty array of phases asks for pairs.
+        """
+
+    @staticmethod
+    def rotated(columns: int, size: int, signs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], radii: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], amplitudes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], phases: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Waves64:
+        """
+        The same with frequencies that are rows of products of Hadamard matrices.
+        """
+
+    def store(self, points: Panels64, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
+        """The features into out; False if `stop` said so."""
+
+    def multiply(self, points: Panels64, v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
+        """Features times v into out; False if `stop` said so."""
+
+    @property
+    def width(self) -> int:
+        """The number of features."""
+
 class BlockSolver32:
     """Solves parts of a quadratic problem in a box."""
 

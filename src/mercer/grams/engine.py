@@ -228,19 +228,21 @@ def packed(
     key = ("packed", kept, weights if scaled else None, np.dtype(dtype).char)
 
     def pack() -> Any:
-        rows = as_matrix(view.points).values
-        centre, scale = frame(reference, statistic, weights)
-        kind = _native.Panels32 if np.dtype(dtype) == np.float32 else _native.Panels64
-        if view.is_sparse:
-            return kind.pack_sparse(
-                rows.data, rows.indices, rows.indptr, rows.shape[1], centre, scale
-            )
-        apart = rows.strides[0] >= rows.shape[1] * rows.itemsize
-        if not apart or rows.strides[1] != rows.itemsize or not rows.dtype.isnative:
-            rows = np.ascontiguousarray(rows, dtype=rows.dtype.newbyteorder("="))
-        return kind.pack(rows, centre, scale)
+        return pack_rows(as_matrix(view.points), dtype, *frame(reference, statistic, weights))
 
     return view.once(key, pack)
+
+
+def pack_rows(points: Matrix, dtype: Any, centre: Array | None, scale: Array | None) -> Any:
+    """Return rows of numbers packed for the engine: minus the centre, times the scale."""
+    rows = points.values
+    kind = _native.Panels32 if np.dtype(dtype) == np.float32 else _native.Panels64
+    if points.is_sparse:
+        return kind.pack_sparse(rows.data, rows.indices, rows.indptr, rows.shape[1], centre, scale)
+    apart = rows.strides[0] >= rows.shape[1] * rows.itemsize
+    if not apart or rows.strides[1] != rows.itemsize or not rows.dtype.isnative:
+        rows = np.ascontiguousarray(rows, dtype=rows.dtype.newbyteorder("="))
+    return kind.pack(rows, centre, scale)
 
 
 def frame(

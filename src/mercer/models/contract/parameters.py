@@ -111,6 +111,7 @@ CHECKS: dict[str, Callable[[str, str, Any], Any]] = {
     "fit_inverse_transform": checks.flag,
     "memory_limit": _memory,
     "n_jobs": _optional(_threads),
+    "phase": checks.flag,
     "probability": checks.flag,
     "random_state": _optional(_random_state),
     "remove_zero_eig": checks.flag,
