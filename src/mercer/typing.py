@@ -107,3 +107,6 @@ Scoring: TypeAlias = str | Callable[..., float] | None
 
 # A number of folds, a splitter, or pairs of training and test rows.
 Folds: TypeAlias = int | Splitter | Iterable[tuple[Any, Any]] | None
+
+# A feature map of `mercer.features`, not fitted; None: the kernel itself.
+Approximation: TypeAlias = Estimator | None

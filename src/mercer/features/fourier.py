@@ -144,6 +144,12 @@ class RandomFourier(FeatureMap):
         shift = waves.frequencies @ waves.centre
         return np.asarray((waves.phases if len(waves.phases) else 0.0) - shift)
 
+    @property
+    def squared_norm(self) -> float | None:
+        """The square of |phi(x)|, which is that of every x; None with `phase`, where it varies."""
+        waves = self._waves
+        return None if len(waves.phases) else float(waves.amplitudes @ waves.amplitudes)
+
     def product(self, X: PointsLike, coefficients: Array) -> Array:
         """Compute phi(x) . c of every point, for each column c, without keeping the features.
 

@@ -12,7 +12,7 @@ from ..checks import Array, InputError, assume_finite, sentence
 from ..inputs import CATEGORIES, Columns, Input, Matrix
 from ..kernels.base import Kernel
 from ..kernels.pairs import ABSOLUTE, CHI2, SQUARED, UNEQUAL, Pairs, Statistic, broadcast
-from ..kernels.transforms import Normalized
+from ..kernels.transforms import Normalized, Of
 
 WIDE = 1e15  # entries whose squares, times a gamma, may overflow in single precision
 WIDE_VALUE = 1e30  # kernel value that single precision holds, but not its sums and products
@@ -74,7 +74,7 @@ def too_wide(kernel: Kernel, points: Input) -> bool:
         return False
     if (magnitude(points) or 0.0) > WIDE:
         return True
-    if kernel.is_user_defined():
+    if kernel.is_user_defined() or (isinstance(kernel, Of) and kernel.is_linear_map()):
         return False
     steady = constant_diagonal(kernel)
     largest = kernel.diag(points).max(initial=0.0) if steady is None else steady
@@ -113,6 +113,8 @@ class _Varies(Exception):
 
 def constant_diagonal(kernel: Kernel) -> float | None:
     """Return k(x, x) of every x, where distances are all that the kernel looks at; else None."""
+    if isinstance(kernel, Of) and kernel.is_linear_map():
+        return getattr(kernel.phi, "squared_norm", None)
     try:
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
             found = broadcast(kernel.profile(_Equal()), (1,))

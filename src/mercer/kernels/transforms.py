@@ -13,9 +13,13 @@ import scipy.sparse
 from .. import checks
 from ..checks import Array, InputError, KernelError, sentence
 from ..inputs import FRAME, ROWS, Columns, Input, RowBlocks, as_input
+from ..typing import PointsLike
 from .algebra import Around
 from .base import Basis, Kernel
 from .pairs import Pairs
+from .rows.dot import Linear
+
+BAND = 4096  # points whose images are kept at a time
 
 
 @dataclass(frozen=True, repr=False)
@@ -231,6 +235,27 @@ class Of(Around):
                 sentence("of", f"phi(X) must keep the {len(points)} points", f"{len(found)}")
             )
         return found
+
+    def is_linear_map(self) -> bool:
+        """Return whether phi is a fitted transformer whose features are multiplied as they are.
+
+        Returns
+        -------
+        bool
+            True for `Linear().of(transformer)`.
+        """
+        return isinstance(self.inner, Linear) and hasattr(self.phi, "transform")
+
+    def diag(self, X: PointsLike) -> Array:
+        points = as_input(X, self.domain, self.name)
+        if isinstance(points, RowBlocks) or len(points) <= BAND:
+            return super().diag(points)
+        starts = range(0, len(points), BAND)
+        return np.concatenate([self.diag(points.take(slice(i, i + BAND))) for i in starts])
+
+    def _basis(self, points: Input) -> Basis | None:
+        # Any point shows how wide what phi returns is, which is all that a map of rows must know.
+        return super()._basis(points.take(slice(0, 1)) if self.is_linear_map() else points)
 
     def pullback(self, points: Input, slopes: Array) -> Array:
         """Return derivatives by the columns of points, where phi has a method `pullback`.

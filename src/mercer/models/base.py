@@ -17,6 +17,7 @@ from ..inputs import GRAM, OBJECT_DOMAINS, ROWS, Frame, GramRows, Input, Matrix,
 from ..kernels import Kernel, to_kernel
 from ..status import Status
 from ..typing import MemoryLimit
+from .contract.approximation import approximated, own_kernel
 from .contract.columns import check_columns, note_columns
 from .contract.gradient import HasGradient
 from .contract.parameters import check_parameters, is_usual
@@ -92,6 +93,9 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
         if isinstance(self.kernel, str):
             return to_kernel(self.kernel, who=who, **extra)
         given = [k for k, v in extra.items() if not is_usual(v, self._of_names[k])]
+        own = own_kernel(self) if self.kernel is None and not given else None
+        if own is not None:
+            return to_kernel(own, who=who)
         if self.kernel is None and "gamma" in given:
             return to_kernel("rbf", who=who, gamma=extra["gamma"])
         if given:
@@ -209,7 +213,8 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the kernel settled on the training points, and publish it as `kernel_`."""
         if isinstance(points, GramRows):
             _check_gram(type(self).__name__, points.values)
-        self._prepared = prepare(kernel or self._kernel(), points, sample_weight).checked()
+        kernel = approximated(self, kernel or self._kernel(), points, sample_weight)
+        self._prepared = prepare(kernel, points, sample_weight).checked()
         self.kernel_ = self._prepared.kernel
         return self._prepared
 
@@ -249,10 +254,8 @@ class FunctionEstimator(HasGradient, KernelEstimator):
         """Return f(x) + b of every x, one column per output."""
         points = self._check_predict(X)
         if hasattr(self, "coef_"):
-            scores = np.empty((len(points), *self.coef_.shape[1:]))
             with np.errstate(over="ignore", invalid="ignore"):  # checked below
-                for rows, features in self._prepared.map_bands(points):
-                    scores[rows] = features @ self.coef_
+                scores = self._prepared.map_times(points, self.coef_)
         else:
             scores = self._cross_product(points, self.dual_coef_)
         return self._finite(scores + self.intercept_)

@@ -15,7 +15,7 @@ from .. import checks
 from ..checks import Array, InputError, sentence
 from ..fitting.budget import Settings, settings_of
 from ..fitting.loss import SOLVERS, Found, MachineFit
-from ..grams import limited_threads
+from ..grams import Prepared, limited_threads
 from ..inputs import Input
 from ..losses import (
     KINKED,
@@ -31,6 +31,7 @@ from ..run import Run
 from ..solvers.loss.newton import LossProblem
 from ..status import Status
 from ..typing import (
+    Approximation,
     Callback,
     ClassWeight,
     KernelLike,
@@ -42,6 +43,7 @@ from ..typing import (
     Weights,
 )
 from .base import Certificate, FunctionEstimator
+from .contract.approximation import HasApproximation
 from .contract.atomic import atomic
 from .contract.parameters import run_of
 from .contract.records import recorded
@@ -93,7 +95,7 @@ class MachineCertificate(Certificate):
     products: int
 
 
-class KernelMachine(FunctionEstimator):
+class KernelMachine(HasApproximation, FunctionEstimator):
     """What machines with any loss share: parameters, the solution, the scores of new points."""
 
     loss: Any
@@ -137,6 +139,8 @@ class KernelMachine(FunctionEstimator):
         with limited_threads(run.n_jobs, who):
             found = MachineFit(prepared, problem, settings).run()
             largest = float(np.sqrt(max(prepared.largest(), 0.0)))
+            if self.approximation is not None:
+                self._note_price(prepared, _by_point(found, problem, prepared), run.seed)
         self._prepared = prepared
         self._store(found, rows)
         self._certify(found, settings, largest)
@@ -181,6 +185,16 @@ class KernelMachine(FunctionEstimator):
             run.warn(text, ConvergenceWarning)
 
 
+def _by_point(found: Found, problem: LossProblem, prepared: Prepared) -> Array:
+    """Return the coefficients of the points, of which those of features are the sum."""
+    t = found.solution.t
+    if found.way != "primal":
+        return t
+    scores = prepared.map_times(prepared.points, t) + found.solution.intercept
+    slopes = problem.loss.gradient(scores, problem.targets)
+    return np.asarray(-problem.weight[:, None] * slopes / problem.alpha)
+
+
 def _is_logistic(model: Any) -> bool:
     return model.loss == "logistic" or isinstance(model.loss, Logistic)
 
@@ -202,6 +216,10 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
     kernel : Kernel, str or callable, default=None
         A kernel, a scikit-learn name such as "rbf", "precomputed", or a function of two sets of
         points that returns their Gram matrix. None is `Gaussian()`.
+    approximation : feature map, default=None
+        A map of `mercer.features` that takes the place of the kernel, such as
+        `RandomFourier(n_components=2048)` or `Nystrom(n_components=500)`; the fit is then about the
+        kernel phi(x) . phi(y) of the map. Its own kernel, if it has none, is that of the model.
     fit_intercept : bool, default=True
         Whether there is an offset b that is not penalised.
     solver : {"auto", "newton", "primal", "nystrom", "dual"}, default="auto"
@@ -247,6 +265,11 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         The kernel with all parameters settled on the training points.
     n_iter_ : int
         Number of steps.
+    approximation_ : feature map
+        The fitted map, with an `approximation` only.
+    approximation_error_ : float
+        Root mean square, over training points, of what f changes by when the exact kernel takes the
+        place of the approximate one with the same coefficients; with an `approximation` only.
     certificate_ : MachineCertificate
         How far the function is from the best one, and what it cost.
 
@@ -283,6 +306,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         alpha: float = 1.0,
         *,
         kernel: KernelLike = None,
+        approximation: Approximation = None,
         fit_intercept: bool = True,
         solver: str = "auto",
         n_centers: int | None = None,
@@ -299,6 +323,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         self.loss = loss
         self.alpha = alpha
         self.kernel = kernel
+        self.approximation = approximation
         self.fit_intercept = fit_intercept
         self.solver = solver
         self.n_centers = n_centers
@@ -441,6 +466,10 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
     kernel : Kernel, str or callable, default=None
         A kernel, a scikit-learn name such as "rbf", "precomputed", or a function of two sets of
         points that returns their Gram matrix. None is `Gaussian()`.
+    approximation : feature map, default=None
+        A map of `mercer.features` that takes the place of the kernel, such as
+        `RandomFourier(n_components=2048)` or `Nystrom(n_components=500)`; the fit is then about the
+        kernel phi(x) . phi(y) of the map. Its own kernel, if it has none, is that of the model.
     fit_intercept : bool, default=True
         Whether there is an offset b that is not penalised.
     solver : {"auto", "newton", "primal", "nystrom", "dual"}, default="auto"
@@ -481,6 +510,11 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
         The kernel with all parameters settled on the training points.
     n_iter_ : int
         Number of steps.
+    approximation_ : feature map
+        The fitted map, with an `approximation` only.
+    approximation_error_ : float
+        Root mean square, over training points, of what f changes by when the exact kernel takes the
+        place of the approximate one with the same coefficients; with an `approximation` only.
     certificate_ : MachineCertificate
         How far the function is from the best one, and what it cost.
 
@@ -518,6 +552,7 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
         alpha: float = 1.0,
         *,
         kernel: KernelLike = None,
+        approximation: Approximation = None,
         fit_intercept: bool = True,
         solver: str = "auto",
         n_centers: int | None = None,
@@ -533,6 +568,7 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
         self.loss = loss
         self.alpha = alpha
         self.kernel = kernel
+        self.approximation = approximation
         self.fit_intercept = fit_intercept
         self.solver = solver
         self.n_centers = n_centers

@@ -10,7 +10,7 @@ from ..grams import Prepared
 from ..grams.sides import Side, View
 from ..grams.slopes.points import PointSlopes
 from ..inputs import Input, Matrix, RowBlocks
-from ..kernels import Linear
+from ..kernels import Linear, Of
 from ..monitor import Monitor
 
 ENOUGH = 1e-7  # relative error with which coefficients of features must be met
@@ -46,6 +46,10 @@ def feature_gradient(
     rows = _rows(who, points)
     if isinstance(prepared.kernel, Linear):
         return np.broadcast_to(coefficients, (len(rows), *coefficients.shape)).copy()
+    kernel = prepared.kernel
+    if isinstance(kernel, Of) and kernel.is_linear_map() and hasattr(kernel.phi, "pullback"):
+        slopes = [np.broadcast_to(w, (len(rows), len(w))) for w in coefficients.T]
+        return np.stack([kernel.pullback(rows, one) for one in slopes], axis=2)
     X = rows.dense().astype(np.float64)
     spread = X.std(axis=0) + 0.1 * np.abs(X).max(initial=0.0)
     noise = np.random.default_rng(0).normal(size=(len(coefficients), rows.n_columns))

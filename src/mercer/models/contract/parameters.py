@@ -101,7 +101,15 @@ def _scoring(who: str, name: str, value: Any) -> None:
         raise InputTypeError(sentence(who, must, show(value)))
 
 
+def _approximation(who: str, name: str, value: Any) -> None:
+    fits = all(hasattr(value, method) for method in ("fit", "transform", "kernel", "get_params"))
+    if isinstance(value, type) or not fits:
+        must = f"{name} must be None or a feature map such as RandomFourier() or Nystrom()"
+        raise InputTypeError(sentence(who, must, show(value)))
+
+
 CHECKS: dict[str, Callable[[str, str, Any], Any]] = {
+    "approximation": _optional(_approximation),
     "average": checks.flag,
     "break_ties": checks.flag,
     "callback": _optional(_callable),

@@ -17,6 +17,7 @@ from ...kernels import Kernel
 from ...postfit.calibration import fit_slope, probabilities, slopes_of
 from ...run import Run
 from ...typing import (
+    Approximation,
     Callback,
     ClassWeight,
     KernelLike,
@@ -217,6 +218,10 @@ class KernelRidgeClassifier(LabelledRidge):
     kernel : Kernel, str or callable, default=None
         A kernel, a scikit-learn name such as "rbf", "precomputed", or a function of two sets of
         points that returns their Gram matrix. None is `Gaussian()`.
+    approximation : feature map, default=None
+        A map of `mercer.features` that takes the place of the kernel, such as
+        `RandomFourier(n_components=2048)` or `Nystrom(n_components=500)`; the fit is then about the
+        kernel phi(x) . phi(y) of the map. Its own kernel, if it has none, is that of the model.
     fit_intercept : bool, default=False
         Whether there is an offset b that is not penalised.
     class_weight : {"balanced"}, dict or list of dict, default=None
@@ -267,6 +272,11 @@ class KernelRidgeClassifier(LabelledRidge):
         The kernel with all parameters settled on the training points.
     n_iter_ : int
         Number of iterations.
+    approximation_ : feature map
+        The fitted map, with an `approximation` only.
+    approximation_error_ : float
+        Bound on the distance from the predictions that the exact kernel would give, as a root mean
+        square over the training points, estimated on some of them; with an `approximation` only.
     certificate_ : RidgeCertificate
         How far the solution is from the optimum, and what it cost.
 
@@ -297,6 +307,7 @@ class KernelRidgeClassifier(LabelledRidge):
         alpha: float | Numbers = 1.0,
         *,
         kernel: KernelLike = None,
+        approximation: Approximation = None,
         fit_intercept: bool = False,
         class_weight: ClassWeight = None,
         probability: bool = True,
@@ -313,6 +324,7 @@ class KernelRidgeClassifier(LabelledRidge):
     ) -> None:
         self.alpha = alpha
         self.kernel = kernel
+        self.approximation = approximation
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.probability = probability

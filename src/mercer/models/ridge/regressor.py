@@ -21,6 +21,7 @@ from ...postfit.posterior import Posterior
 from ...run import Run
 from ...solvers import RidgeProblem
 from ...typing import (
+    Approximation,
     Callback,
     Gamma,
     KernelLike,
@@ -32,6 +33,7 @@ from ...typing import (
     Weights,
 )
 from ..base import Certificate, FunctionEstimator
+from ..contract.approximation import HasApproximation
 from ..contract.atomic import atomic
 from ..contract.parameters import run_of
 from ..contract.records import recorded
@@ -84,7 +86,7 @@ class RidgeCertificate(Certificate):
     rank: int
 
 
-class RidgeEstimator(FunctionEstimator):
+class RidgeEstimator(HasApproximation, FunctionEstimator):
     """What kernel ridge models share: parameters, the solution, the scores of new points."""
 
     alpha: float | Numbers
@@ -155,6 +157,7 @@ class RidgeEstimator(FunctionEstimator):
             self._store(fitted, problem, prepared, rows)
             self._judge(fitted, problem, prepared, settings)
             self._certify(fitted, prepared, settings.tol, run)
+            self._note_price(prepared, self.dual_coef_, run.seed)
         return fitted
 
     def _unscaled(self, fitted: Fitted, factors: Array) -> Fitted:
@@ -314,6 +317,10 @@ class KernelRidge(NumberRidge):
         Degree of the kernel "poly"; other kernels have their own parameters.
     coef0 : float, default=1
         Constant of the kernels "poly" and "sigmoid".
+    approximation : feature map, default=None
+        A map of `mercer.features` that takes the place of the kernel, such as
+        `RandomFourier(n_components=2048)` or `Nystrom(n_components=500)`; the fit is then about the
+        kernel phi(x) . phi(y) of the map. Its own kernel, if it has none, is that of the model.
     fit_intercept : bool, default=False
         Whether there is an offset b that is not penalised. By default there is none, as in
         scikit-learn's `KernelRidge`.
@@ -357,6 +364,11 @@ class KernelRidge(NumberRidge):
         The kernel with all parameters settled on the training points.
     n_iter_ : int
         Number of iterations.
+    approximation_ : feature map
+        The fitted map, with an `approximation` only.
+    approximation_error_ : float
+        Bound on the distance from the predictions that the exact kernel would give, as a root mean
+        square over the training points, estimated on some of them; with an `approximation` only.
     certificate_ : RidgeCertificate
         How far the solution is from the optimum, and what it cost.
 
@@ -393,6 +405,7 @@ class KernelRidge(NumberRidge):
         alpha: float | Numbers = 1.0,
         *,
         kernel: KernelLike = None,
+        approximation: Approximation = None,
         gamma: Gamma = None,
         degree: int = 3,
         coef0: float = 1,
@@ -410,6 +423,7 @@ class KernelRidge(NumberRidge):
     ) -> None:
         self.alpha = alpha
         self.kernel = kernel
+        self.approximation = approximation
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0

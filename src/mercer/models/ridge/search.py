@@ -33,6 +33,7 @@ from ...monitor import Stopped
 from ...run import Run
 from ...solvers import RidgeProblem
 from ...typing import (
+    Approximation,
     Callback,
     ClassWeight,
     Folds,
@@ -46,6 +47,7 @@ from ...typing import (
     TargetsLike,
     Weights,
 )
+from ..contract.approximation import approximated, own_kernel
 from ..contract.atomic import atomic
 from ..contract.parameters import run_of, splits_of
 from ..contract.records import recorded
@@ -102,7 +104,8 @@ class RidgeSearch(RidgeEstimator):
         return [to_kernel(kernel, who=type(self).__name__) for kernel in self._given_kernels()]
 
     def _given_kernels(self) -> Sequence[Any]:
-        given = self.kernel if isinstance(self.kernel, list | tuple) else [self.kernel]
+        only = own_kernel(self) if self.kernel is None else self.kernel
+        given = only if isinstance(only, list | tuple) else [only]
         if not given:
             must = "kernel must name at least one"
             raise InputError(sentence(type(self).__name__, must, "an empty list"))
@@ -186,7 +189,8 @@ class RidgeSearch(RidgeEstimator):
     ) -> list[Candidate]:
         """Return the candidates that there was time for, and warn if it was not all of them."""
         candidates: list[Candidate] = []
-        kernels = self._kernels()
+        weight = problems[0].weight
+        kernels = [approximated(self, kernel, points, weight) for kernel in self._kernels()]
         total = len(kernels) * len(alphas)
         work = KernelPaths(
             points=points,
@@ -233,6 +237,10 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
     scoring : str or callable, default=None
         A scorer of scikit-learn or its name; None is R**2. Leave-one-out predictions are scored
         together.
+    approximation : feature map, default=None
+        A map of `mercer.features` that takes the place of the kernel, such as
+        `RandomFourier(n_components=2048)` or `Nystrom(n_components=500)`; the fit is then about the
+        kernel phi(x) . phi(y) of the map. Its own kernel, if it has none, is that of the model.
     fit_intercept : bool, default=False
         Whether there is an offset b that is not penalised.
     solver : {"auto", "primal", "cholesky", "cg", "nystrom"}, default="auto"
@@ -283,6 +291,11 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
         Indices of the training points that carry the function.
     n_iter_ : int
         Number of iterations of the final fit.
+    approximation_ : feature map
+        The fitted map, with an `approximation` only.
+    approximation_error_ : float
+        Bound on the distance from the predictions that the exact kernel would give, as a root mean
+        square over the training points, estimated on some of them; with an `approximation` only.
     certificate_ : RidgeCertificate
         How far the final fit is from its optimum, and what it cost.
 
@@ -320,6 +333,7 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
         alphas: float | Numbers | None = None,
         *,
         kernel: KernelLike | Sequence[KernelLike] = None,
+        approximation: Approximation = None,
         cv: Folds = None,
         scoring: Scoring = None,
         fit_intercept: bool = False,
@@ -336,6 +350,7 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
     ) -> None:
         self.alphas = alphas
         self.kernel = kernel
+        self.approximation = approximation
         self.cv = cv
         self.scoring = scoring
         self.fit_intercept = fit_intercept
@@ -422,6 +437,10 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
         a time.
     scoring : str or callable, default=None
         A scorer of scikit-learn or its name; None is accuracy.
+    approximation : feature map, default=None
+        A map of `mercer.features` that takes the place of the kernel, such as
+        `RandomFourier(n_components=2048)` or `Nystrom(n_components=500)`; the fit is then about the
+        kernel phi(x) . phi(y) of the map. Its own kernel, if it has none, is that of the model.
     fit_intercept : bool, default=False
         Whether there is an offset b that is not penalised.
     class_weight : {"balanced"}, dict or list of dict, default=None
@@ -481,6 +500,11 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
         Slopes from scores to probabilities, with `probability=True` only.
     n_iter_ : int
         Number of iterations of the final fit.
+    approximation_ : feature map
+        The fitted map, with an `approximation` only.
+    approximation_error_ : float
+        Bound on the distance from the predictions that the exact kernel would give, as a root mean
+        square over the training points, estimated on some of them; with an `approximation` only.
     certificate_ : RidgeCertificate
         How far the final fit is from its optimum, and what it cost.
 
@@ -508,6 +532,7 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
         alphas: float | Numbers | None = None,
         *,
         kernel: KernelLike | Sequence[KernelLike] = None,
+        approximation: Approximation = None,
         cv: Folds = None,
         scoring: Scoring = None,
         fit_intercept: bool = False,
@@ -526,6 +551,7 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
     ) -> None:
         self.alphas = alphas
         self.kernel = kernel
+        self.approximation = approximation
         self.cv = cv
         self.scoring = scoring
         self.fit_intercept = fit_intercept

@@ -18,6 +18,7 @@ from ...solvers.box.machines import (
     read_nu_classification,
 )
 from ...typing import (
+    Approximation,
     Callback,
     ClassWeight,
     Gamma,
@@ -55,6 +56,10 @@ class SVC(SupportVectorClassifier):
         1 / columns.
     coef0 : float, default=0.0
         Constant of the kernels "poly" and "sigmoid".
+    approximation : feature map, default=None
+        A map of `mercer.features` that takes the place of the kernel, such as
+        `RandomFourier(n_components=2048)` or `Nystrom(n_components=500)`; the fit is then about the
+        kernel phi(x) . phi(y) of the map. Its own kernel, if it has none, is that of the model.
     fit_intercept : bool, default=True
         Whether f has an offset b.
     multiclass : {"ovo", "ovr"}, default="ovo"
@@ -112,6 +117,11 @@ class SVC(SupportVectorClassifier):
         The kernel with all parameters settled on the training points.
     n_iter_ : ndarray of shape (n_machines,)
         Number of steps per machine.
+    approximation_ : feature map
+        The fitted map, with an `approximation` only.
+    approximation_error_ : float
+        Root mean square, over training points, of what f changes by when the exact kernel takes the
+        place of the approximate one with the same coefficients; with an `approximation` only.
     certificate_ : SvmCertificate
         How far the solution is from the optimum, and what it cost.
 
@@ -144,6 +154,7 @@ class SVC(SupportVectorClassifier):
         C: float = 1.0,
         *,
         kernel: KernelLike = None,
+        approximation: Approximation = None,
         degree: int = 3,
         gamma: Gamma = "scale",
         coef0: float = 0.0,
@@ -164,6 +175,7 @@ class SVC(SupportVectorClassifier):
     ) -> None:
         self.C = C
         self.kernel = kernel
+        self.approximation = approximation
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0

@@ -23,6 +23,7 @@ from ...solvers.box.machines import (
     regression,
 )
 from ...typing import (
+    Approximation,
     Callback,
     Gamma,
     KernelLike,
@@ -54,6 +55,7 @@ class SingleMachine(SupportVectorEstimator):
         self.intercept_ = np.array([machine.offset])
         self.n_support_ = np.array([len(support)], dtype=np.int32)
         self._keep_support(support)
+        self._note_price_of_machines()
 
     def _values(self, X: Any) -> Array:
         self._require_fit()
@@ -94,6 +96,10 @@ class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         columns.
     coef0 : float, default=0.0
         Constant of the kernels "poly" and "sigmoid".
+    approximation : feature map, default=None
+        A map of `mercer.features` that takes the place of the kernel, such as
+        `RandomFourier(n_components=2048)` or `Nystrom(n_components=500)`; the fit is then about the
+        kernel phi(x) . phi(y) of the map. Its own kernel, if it has none, is that of the model.
     fit_intercept : bool, default=True
         Whether f has an offset b.
     tol : float, default=1e-3
@@ -132,6 +138,11 @@ class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         The kernel with all parameters settled on the training points.
     n_iter_ : ndarray of shape (1,)
         Number of steps of the solver.
+    approximation_ : feature map
+        The fitted map, with an `approximation` only.
+    approximation_error_ : float
+        Root mean square, over training points, of what f changes by when the exact kernel takes the
+        place of the approximate one with the same coefficients; with an `approximation` only.
     certificate_ : SvmCertificate
         How far the solution is from the optimum, and what it cost.
 
@@ -161,6 +172,7 @@ class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         *,
         epsilon: float = 0.1,
         kernel: KernelLike = None,
+        approximation: Approximation = None,
         degree: int = 3,
         gamma: Gamma = "scale",
         coef0: float = 0.0,
@@ -177,6 +189,7 @@ class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         self.C = C
         self.epsilon = epsilon
         self.kernel = kernel
+        self.approximation = approximation
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0

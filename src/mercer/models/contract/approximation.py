@@ -1,0 +1,94 @@
+"""Learners with a feature map in the place of their kernel.
+
+A map phi that approaches a kernel is a kernel itself, phi(x) . phi(y), with finitely many features.
+A learner with an approximation fits the map on its training points and goes on with that kernel.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ...checks import Array, InputError, sentence, show
+from ...grams import Prepared, prepare
+from ...inputs import Input, RowBlocks
+from ...kernels import Kernel, Linear, Of, to_kernel
+from ...typing import Approximation
+
+SHOWN = 200  # training points at which the price of an approximation is measured
+
+
+def own_kernel(model: Any) -> Any:
+    """Return the kernel that a model's approximation brings with it, or None."""
+    return getattr(getattr(model, "approximation", None), "kernel", None)
+
+
+def approximated(model: Any, kernel: Kernel, points: Input, weight: Array | None) -> Kernel:
+    """Return the kernel of the map that a model asks for, fitted on the points.
+
+    Without an approximation the kernel stays as it is, and so does one that has been fitted.
+    """
+    wanted = getattr(model, "approximation", None)
+    if wanted is None or (isinstance(kernel, Of) and type(kernel.phi) is type(wanted)):
+        return kernel
+    _check_once(model, kernel)
+    map_ = clone(wanted).set_params(kernel=kernel.resolve(points, weight))
+    map_.fit(points if isinstance(points, RowBlocks) else points.raw)
+    return Linear().of(map_)
+
+
+class HasApproximation:
+    """A learner with a parameter `approximation`."""
+
+    approximation: Approximation
+    approximation_error_: float
+    _prepared: Prepared
+
+    @property
+    def approximation_(self) -> Any:
+        """The map that took the place of the kernel, fitted on the training points."""
+        phi = getattr(getattr(self, "_prepared", None), "kernel", None)
+        if getattr(self, "approximation", None) is None or not isinstance(phi, Of):
+            must = "approximation_ exists after a fit with an approximation"
+            raise AttributeError(sentence(type(self).__name__, must, "none"))
+        return phi.phi
+
+    def _note_price(self, prepared: Prepared, coefficients: Array, seed: int) -> None:
+        """Keep what an approximation costs; prepared: all training points, with their c."""
+        if getattr(self, "approximation", None) is not None:
+            self.approximation_error_ = price(prepared, coefficients, seed)
+
+
+def _check_once(model: Any, kernel: Kernel) -> None:
+    own = own_kernel(model)
+    if own is not None and to_kernel(own, who=type(model).__name__) != kernel:
+        must = "the kernel must be given to the model or to its approximation, not to both"
+        got = f"kernel={show(model.kernel)} and {show(own)}"
+        raise InputError(sentence(type(model).__name__, must, got))
+
+
+def price(prepared: Prepared, coefficients: Array, seed: int) -> float:
+    """Return how far an approximation moves a function at training points, as a root mean square.
+
+    prepared: the kernel of the map, with the training points x_i. coefficients: c, one row per
+    point. It compares sum_i c_i k(x, x_i) with the exact and with the approximate kernel. Of ridge
+    regression, where f and g are the exact and the approximate solution and c the coefficients of
+    g, f - g = alpha (K + alpha I)**-1 (K - K_g) c at the training points, which is never longer
+    than (K - K_g) c. A random part of the points stands for all.
+    """
+    phi, points = prepared.kernel.phi, prepared.points  # type: ignore[attr-defined]
+    if isinstance(points, RowBlocks) or not np.isfinite(coefficients).all():
+        return float("nan")
+    random = np.random.default_rng(seed)
+    shown = points
+    if len(points) > SHOWN:
+        shown = points.take(np.sort(random.choice(len(points), SHOWN, replace=False)))
+    exact = prepare(phi.kernel_, points).gram(shown, use="once") @ coefficients
+    weights: Any = 0.0
+    for rows, band in prepared.map_bands():
+        weights = weights + band.T @ coefficients[rows].astype(band.dtype)
+    near = [band @ weights.astype(band.dtype) for _, band in prepared.map_bands(shown)]
+    gap = np.asarray(exact) - np.concatenate(near)
+    return float(np.sqrt(np.mean(np.asarray(gap, dtype=np.float64) ** 2)))
