@@ -147,7 +147,8 @@ def test_docstring(path):
 # --- attributes -----------------------------------------------------------------------------------
 
 OF_SCIKIT_LEARN = {"n_features_in_", "feature_names_in_"}  # every estimator there has them
-OF_SOME_FITS = {"coef_"}  # of a primal solution, or of the linear kernel
+# Of a primal solution or the linear kernel, and of approximations.
+OF_SOME_FITS = {"coef_", "approximation_", "approximation_error_"}
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)

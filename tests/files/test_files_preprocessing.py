@@ -32,7 +32,7 @@ from sklearn.preprocessing import (
 from mercer import SVC, KernelPCA, KernelPrototypeClassifier, KernelRidge
 from mercer.checks import FileError, InputTypeError
 from mercer.files import load, save
-from mercer.files.preprocessing import BY_KIND
+from mercer.files.scikit_learn.preprocessing import BY_KIND
 from mercer.kernels import Gaussian, Linear
 
 HOLES = np.where(np.arange(36).reshape(12, 3) % 7 == 0, np.nan, X)

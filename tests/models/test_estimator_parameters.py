@@ -40,11 +40,11 @@ GOOD = {
     "zero": {
         *("alpha", "alphas", "coef0", "epsilon", "shrinkage", "random_state", "tol", "verbose"),
         *("average", "break_ties", "center", "fit_intercept", "fit_inverse_transform"),
-        *("probability", "remove_zero_eig", "share", "shuffle"),
+        *("phase", "probability", "remove_zero_eig", "share", "shuffle"),
     },
     "True": {
         *("average", "break_ties", "center", "fit_intercept", "fit_inverse_transform", "verbose"),
-        *("probability", "remove_zero_eig", "shuffle", "coef0"),
+        *("phase", "probability", "remove_zero_eig", "shuffle", "coef0"),
     },
     "half": {
         *("C", "alpha", "alphas", "epsilon", "gamma", "gap_tol", "nu", "share", "shrinkage"),
@@ -54,9 +54,19 @@ GOOD = {
     "class": {"weights"},  # a class is a function of the distances, if an odd one
 }
 OPTIONAL = {
-    *("alphas", "budget", "callback", "class_weight", "cv", "gamma", "kernel", "kernels"),
+    *(
+        "alphas",
+        "approximation",
+        "budget",
+        "callback",
+        "class_weight",
+        "cv",
+        "gamma",
+        "kernel",
+        "kernels",
+    ),
     *("max_iter", "n_centers", "n_components", "n_jobs", "priors", "random_state", "scaling"),
-    *("scoring", "time_limit"),
+    *("kernels", "scoring", "time_limit"),
 }
 CASES = [(kind, name) for kind in ESTIMATORS for name in kind().get_params(deep=False)]
 

@@ -12,6 +12,8 @@ ESTIMATORS = [
     for kind in (getattr(room, name) for name in room.__all__)
     if isinstance(kind, type) and issubclass(kind, models.KernelEstimator) and hasattr(kind, "fit")
 ]
+# Those that take any kernel; maps of a kind are of the kernels that they belong to.
+OF_ANY_KERNEL = [kind for kind in ESTIMATORS if kind.__name__ not in ("RandomFourier",)]
 CLASSIFIERS = [kind for kind in ESTIMATORS if is_classifier(kind())]
 REGRESSORS = [kind for kind in ESTIMATORS if hasattr(kind, "predict") and "Regressor" in str(kind)]
 REGRESSORS += [models.KernelRidge, models.KernelRidgeCV, models.SVR, models.NuSVR]

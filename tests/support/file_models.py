@@ -36,7 +36,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from mercer.features import GramTransformer
+from mercer.features import GramTransformer, RandomFourier
 from mercer.files.records import estimators
 from mercer.inputs import RowBlocks
 from mercer.kernels import (
@@ -48,6 +48,7 @@ from mercer.kernels import (
     GlobalAlignment,
     Laplacian,
     Linear,
+    Matern,
     Polynomial,
     PyramidMatch,
     SetIntersection,
@@ -60,6 +61,7 @@ from mercer.kernels import (
 from mercer.losses import Huber, Quantile
 from mercer.models import (
     SVC,
+    SVR,
     KernelFisherDiscriminant,
     KernelKMeans,
     KernelMachineClassifier,
@@ -71,9 +73,11 @@ from mercer.models import (
     KernelPrototypeClassifier,
     KernelRidge,
     KernelRidgeClassifier,
+    KernelRidgeCV,
     NuSVC,
 )
 
+OF_ROWS = ("RandomFourier",)  # that take rows of numbers only
 FUNCTIONS = {"shared_letters": shared_letters}
 ROWS = rows(n=9)
 FRAME = frame_columns()
@@ -107,7 +111,11 @@ def fitted(model, points):
 
 def _small(name, kernel):
     """An estimator of this class with parameters for a few points."""
-    extra = {"KernelKMeans": {"n_clusters": 2}, "KernelPCA": {"n_components": 2}}
+    extra = {
+        "KernelKMeans": {"n_clusters": 2},
+        "KernelPCA": {"n_components": 2},
+        "RandomFourier": {"n_components": 8},
+    }
     near = {"n_neighbors": 2} if "Neighbors" in name else {}
     kind = estimators()[name]
     return kind(**with_kernel(kind, kernel), **extra.get(name, near))
@@ -116,7 +124,7 @@ def _small(name, kernel):
 def _of_kinds(short):
     """Every estimator on every kind of input; in short, on one kind each, which takes turns."""
     for number, name in enumerate(estimators()):
-        kinds = list(KINDS)
+        kinds = list(KINDS)[:4] if name in OF_ROWS else list(KINDS)
         for kind in [kinds[number % len(kinds)]] if short else kinds:
             kernel, points = KINDS[kind]
             yield f"{name} {kind}", fitted(_small(name, kernel), points), points
@@ -167,6 +175,15 @@ def _special():
     yield KernelPerceptron(average=True, budget=4, max_iter=5).fit(X, three), X
     yield KernelPerceptron().partial_fit(short, three[:4], np.unique(three)), X
     yield KernelPerceptron(max_iter=3), X  # not fitted
+    few = RandomFourier(n_components=6)
+    yield RandomFourier(Laplacian() + 1, 8, phase=True).fit(X), X
+    yield RandomFourier(Matern(), 8, method="hadamard").fit(X), X
+    yield KernelRidge(approximation=few).fit(X, X[:, 0]), X
+    yield KernelRidgeCV(approximation=few).fit(X, numbers), X
+    yield KernelRidgeClassifier(approximation=few).fit(X, three), X
+    yield KernelMachineClassifier(approximation=few).fit(X, three), X
+    yield SVC(approximation=few, probability=True).fit(X, three), X
+    yield SVR(approximation=few).fit(X, X[:, 0]), X
 
 
 def _with_preprocessors():

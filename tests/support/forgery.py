@@ -111,7 +111,10 @@ def same(left, right):
     if isinstance(left, Input):
         return _same_points(left, right)
     if dataclasses.is_dataclass(left) and not hasattr(left, "spec"):
-        return same(vars(left), vars(right))
+        names = [one.name for one in dataclasses.fields(left)]  # not what was computed since
+        return type(left) is type(right) and all(
+            same(getattr(left, name), getattr(right, name)) for name in names
+        )
     if hasattr(left, "get_params") and not hasattr(left, "spec"):
         return same_model(left, right)
     if "__getstate__" in vars(type(left)):

@@ -267,6 +267,18 @@ def _number_loss(random: Random) -> dict[str, Any]:
     return {"loss": pick(random, (*losses.OF_NUMBERS, *made))} | _machine(random)
 
 
+def _frequencies(random: Random) -> dict[str, Any]:
+    """Return parameters of random features, with a kernel that has a spectral law."""
+    names = ("Gaussian", "Laplacian", "Matern", "RationalQuadratic")
+    one, other = (ROW_KERNELS[pick(random, names)](random) for _ in range(2))
+    return {
+        "kernel": pick(random, (one, one, one + other, one * other, _mild(random) * one + 1)),
+        "n_components": pick(random, (8, 64, 200)),
+        "method": pick(random, ("auto", "iid", "orthogonal", "sobol")),
+        "phase": chance(random, 0.3),
+    }
+
+
 def _components(random: Random) -> dict[str, Any]:
     return {
         "n_components": pick(random, (None, 1, 2, 3)),
@@ -376,6 +388,7 @@ ESTIMATORS: dict[str, tuple[str, bool, int, Callable[[Random], dict[str, Any]]]]
         },
     ),
     "GramTransformer": (NOTHING, False, 1, lambda r: {"center": chance(r, 0.5)}),
+    "RandomFourier": (NOTHING, False, 1, _frequencies),
 }
 WEIGHTS = ("uniform", "distance")
 WIDEST = 1000  # features of a map that a matrix of them is made of
@@ -401,7 +414,7 @@ def draw(seed: int, only: tuple[str, ...] = ()) -> Case:
     name = pick(random, names)
     learns, weighted, _, parameters = ESTIMATORS[name]
     settings = parameters(random)
-    kernel: Any = draw_kernel(random)
+    kernel: Any = settings.pop("kernel", None) or draw_kernel(random)
     if name in NAMED and chance(random, 0.15):
         kernel = pick(random, NAMES)
         settings |= {"degree": int(random.integers(1, 8))} if kernel == "poly" else {}

@@ -51,10 +51,33 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstima
         InputError
             If the points or parameters are not what they must be.
         """
-        run = run_of(self)
+        points, run = self._check_fit(X), run_of(self)
         with limited_threads(run.n_jobs, run.who):
-            self._learn(self._prepare(self._check_fit(X)), run)
+            self._learn(self._prepare(points), run)
         return self
+
+    @atomic
+    def fit_transform(self, X: PointsLike, y: object = None) -> Array:
+        """Settle the map on the points, and compute their features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n training points, of a kind that the kernel takes.
+        y : object, default=None
+            Not used; present by scikit-learn's convention.
+
+        Returns
+        -------
+        ndarray of shape (n, n_features)
+            The features.
+
+        Raises
+        ------
+        MemoryLimitError
+            If the features do not fit `memory_limit`.
+        """
+        return self.fit(X, y).transform(X)
 
     def transform(self, X: PointsLike) -> Array:
         """Compute phi(x) of every point.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
 from ..checks import Array, InputError, KernelError, sentence
@@ -45,7 +46,7 @@ class RandomFourier(FeatureMap):
     kernel : Kernel or str, default=None
         The kernel to approach. None is `Gaussian()`.
     n_components : int, default=1024
-        Number D of features; even, unless `phase` is true.
+        Number D of features; even, unless `phase` is true. One feature has a phase always.
     method : {"auto", "orthogonal", "sobol", "hadamard", "iid"}, default="auto"
         How frequencies are drawn. "iid": independently. "orthogonal": at right angles in groups of
         as many as there are columns. "sobol": from Sobol's sequence, best in few dimensions.
@@ -71,6 +72,8 @@ class RandomFourier(FeatureMap):
         The frequencies v.
     offset_ : ndarray of shape (n_frequencies,)
         What is added to v . x: phases, and what centring the points comes to.
+    squared_norm_ : float
+        The square of |phi(x)|, the same for every x; None with `phase`, where it varies.
     method_ : str
         How the frequencies were drawn.
     expected_error_ : float
@@ -103,9 +106,9 @@ class RandomFourier(FeatureMap):
     >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
     >>> phi = RandomFourier(Gaussian(gamma=0.5), n_components=4096).fit_transform(X)
     >>> (phi @ phi.T).round(2)
-    array([[1.  , 0.61, 0.14],
+    array([[1.  , 0.61, 0.13],
            [0.61, 1.  , 0.08],
-           [0.14, 0.08, 1.  ]])
+           [0.13, 0.08, 1.  ]])
     """
 
     method_: str
@@ -135,19 +138,19 @@ class RandomFourier(FeatureMap):
     @property
     def frequencies_(self) -> Array:
         """The frequencies, one per row."""
-        return self._waves.frequencies
+        return self._fitted().frequencies
 
     @property
     def offset_(self) -> Array:
         """What is added to the product of a frequency and a point."""
-        waves = self._waves
+        waves = self._fitted()
         shift = waves.frequencies @ waves.centre
         return np.asarray((waves.phases if len(waves.phases) else 0.0) - shift)
 
     @property
-    def squared_norm(self) -> float | None:
+    def squared_norm_(self) -> float | None:
         """The square of |phi(x)|, which is that of every x; None with `phase`, where it varies."""
-        waves = self._waves
+        waves = self._fitted()
         return None if len(waves.phases) else float(waves.amplitudes @ waves.amplitudes)
 
     def product(self, X: PointsLike, coefficients: Array) -> Array:
@@ -165,7 +168,8 @@ class RandomFourier(FeatureMap):
         ndarray of shape (n,) or (n, n_outputs)
             The products, in double precision.
         """
-        return self._waves.product(as_matrix(self._check_predict(X)), coefficients, Monitor())
+        points = as_matrix(self._check_predict(X))
+        return self._waves.product(points, coefficients, Monitor())
 
     def pullback(self, X: PointsLike, slopes: Array) -> Array:
         """Apply the chain rule: from derivatives by the features to derivatives by the columns.
@@ -182,7 +186,12 @@ class RandomFourier(FeatureMap):
         ndarray of shape (n, d)
             Its derivatives by the columns of each point.
         """
-        return self._waves.pullback(as_matrix(self._check_predict(X)), slopes)
+        points = as_matrix(self._check_predict(X))
+        return self._waves.pullback(points, slopes)
+
+    def _fitted(self) -> Waves:
+        check_is_fitted(self)
+        return self._waves
 
     def _learn(self, prepared: Prepared, run: Run) -> None:
         first = _first_rows(prepared.points)
@@ -190,9 +199,10 @@ class RandomFourier(FeatureMap):
         counts = self._counts([term.height for term in terms], [_is_still(one) for one in terms])
         draw = _Draw(terms=terms, counts=counts, random=np.random.default_rng(run.seed))
         self.method_ = draw.choose(self._method(), first.n_columns)
-        self._waves = draw.waves(self.method_, bool(self.phase), column_means(first))
+        phases = _has_phases(self)
+        self._waves = draw.waves(self.method_, phases, column_means(first))
         shown = _some_rows(first, draw.random)
-        self.expected_error_ = draw.expected_error(shown, bool(self.phase))
+        self.expected_error_ = draw.expected_error(shown, phases)
         self.measured_error_ = self._error(shown)
         self._keep(np.arange(1))
         self.certificate_ = Certificate(
@@ -210,16 +220,16 @@ class RandomFourier(FeatureMap):
         """Return how many frequencies each term gets: in proportion to its share of the kernel."""
         who = type(self).__name__
         width = checks.whole(who, "n_components", self.n_components, least=1)
-        if not self.phase and width % 2:
+        if not _has_phases(self) and width % 2:
             must = "n_components must be even, for a cosine and a sine of each frequency"
             advice = f"Use {width + 1}, or phase=True for one feature per frequency."
             raise InputError(sentence(who, must, width, advice))
-        total = width if self.phase else width // 2
+        total = width if _has_phases(self) else width // 2
         if not heights:
             must = "the kernel must not be 0 everywhere"
             raise KernelError(sentence(who, must, repr(self.kernel_)))
         if total < len(heights):
-            need = len(heights) * (1 if self.phase else 2)
+            need = len(heights) * (1 if _has_phases(self) else 2)
             must = (
                 f"n_components must be at least {need} for the {len(heights)} terms of the kernel"
             )
@@ -237,6 +247,11 @@ class RandomFourier(FeatureMap):
 
     def _features(self, points: Input, out: Array) -> None:
         self._waves.features(as_matrix(points), out, Monitor())
+
+
+def _has_phases(model: RandomFourier) -> bool:
+    """Return whether a frequency has one feature; a single feature can be no pair."""
+    return bool(model.phase) or model.n_components == 1
 
 
 def _first_rows(points: Input) -> Matrix:

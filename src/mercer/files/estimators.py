@@ -14,17 +14,17 @@ from ..checks import FileError, InputTypeError, nearest, sentence, show
 from ..grams import Gram
 from ..kernels import Kernel
 from ..monitor import Monitor
-from .composition import (
+from .context import LoadContext, SaveContext
+from .parts import set_attribute
+from .records import estimators, name_of
+from .schema import check_model
+from .scikit_learn.composition import (
     pack_column_transformer,
     pack_pipeline,
     unpack_column_transformer,
     unpack_pipeline,
 )
-from .context import LoadContext, SaveContext
-from .parts import set_attribute
-from .preprocessing import BY_KIND, BY_NAME, check_preprocessor
-from .records import estimators, name_of
-from .schema import check_model
+from .scikit_learn.preprocessing import BY_KIND, BY_NAME, check_preprocessor
 from .values import Fields, pack_value, register, unpack_value
 
 _PREDICTING = ("kernel", "loss", "weights")  # parameters that may be functions, and predict

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import losses, models
-from ..features import GramTransformer
+from ..features import GramTransformer, RandomFourier
+from ..grams.maps.waves import PlainWaves, RotatedWaves
 from ..kernels import Basis
 from ..postfit.posterior import Posterior
 
@@ -36,6 +37,7 @@ ESTIMATORS: tuple[tuple[str, type[Any]], ...] = (
     ("MKLClassifier", models.MKLClassifier),
     ("MKLOneClassSVM", models.MKLOneClassSVM),
     ("MKLRegressor", models.MKLRegressor),
+    ("RandomFourier", RandomFourier),
 )
 
 _LOSSES: tuple[tuple[str, type[Any]], ...] = (
@@ -66,6 +68,8 @@ RECORDS: tuple[tuple[str, type[Any]], ...] = (
     ("RidgeCertificate", models.RidgeCertificate),
     ("SvmCertificate", models.SvmCertificate),
     ("Posterior", Posterior),
+    ("PlainWaves", PlainWaves),
+    ("RotatedWaves", RotatedWaves),
 )
 
 _ESTIMATORS, _RECORDS = dict(ESTIMATORS), dict(RECORDS)

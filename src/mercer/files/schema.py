@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import models
-from ..features import GramTransformer
+from ..features import GramTransformer, RandomFourier
+from ..features.draws import METHODS
 from .fitted import (
     A_POSTERIOR,
     DERIVED,
@@ -30,6 +31,7 @@ from .fitted import (
     owners,
     primal,
 )
+from .maps import WAVES
 from .rules import (
     Context,
     Fail,
@@ -82,6 +84,7 @@ _RIDGE_READ: dict[str, Rule] = {
     **dict.fromkeys(("tol", "max_iter", "n_centers", "solver", "time_limit"), optional(scalar())),
     "random_state": optional(or_none(count())),
 }
+_APPROXIMATE: dict[str, Rule] = {"approximation_error_": optional(real(finite=False))}
 _SVM: dict[str, Rule] = {
     "support_": SUPPORT,
     "dual_coef_": numbers(1, "support"),
@@ -116,6 +119,7 @@ _NUMBER_RIDGE: dict[str, Rule] = {
     "intercept_": by_flat(real(), numbers("outputs")),
     "n_iter_": count(),
     "_posterior": A_POSTERIOR,
+    **_APPROXIMATE,
 }
 _CLASS_FUNCTION: dict[str, Rule] = {
     "support_": SUPPORT,
@@ -124,6 +128,7 @@ _CLASS_FUNCTION: dict[str, Rule] = {
     "intercept_": numbers("outputs"),
     "n_iter_": count(),
 }
+_MACHINE: dict[str, Rule] = _CLASS_FUNCTION | {"dual_coef_": MACHINE_DUAL} | _APPROXIMATE
 _CLASS_RIDGE: dict[str, Rule] = {
     "_multilabel": truth("several labels"),
     "classes_": Rule(
@@ -133,6 +138,7 @@ _CLASS_RIDGE: dict[str, Rule] = {
         ),
     ),
     **_CLASS_FUNCTION,
+    **_APPROXIMATE,
     "_posterior": optional(A_POSTERIOR),  # that classifiers once had
     "slopes_": _SLOPES,
 }
@@ -212,13 +218,13 @@ SCHEMAS: dict[type, Schema] = {
     models.KernelKMeans: _schema(models.KMeansCertificate, _CLUSTERS),
     models.KernelMachineClassifier: _schema(
         models.MachineCertificate,
-        {"classes_": labels("classes"), **_CLASS_FUNCTION, "dual_coef_": MACHINE_DUAL},
+        _MACHINE | {"classes_": labels("classes")},
         _MACHINE_READ,
         _OUTPUTS,
     ),
     models.KernelMachineRegressor: _schema(
         models.MachineCertificate,
-        {"_flat": FLAT, **_CLASS_FUNCTION, "dual_coef_": MACHINE_DUAL},
+        _MACHINE | {"_flat": FLAT},
         _MACHINE_READ,
     ),
     models.KernelNeighborsClassifier: _schema(
@@ -269,8 +275,19 @@ SCHEMAS: dict[type, Schema] = {
     models.NuSVC: _schema(models.SvmCertificate, _CLASSIFIER_SVM, _CLASSIFIER_READ, _KEPT),
     models.NuSVR: _schema(models.SvmCertificate, _SVM | {"epsilon_": real()}, NAMED, _KEPT),
     models.OneClassSVM: _schema(models.SvmCertificate, _SVM | {"offset_": real()}, NAMED, _KEPT),
-    models.SVC: _schema(models.SvmCertificate, _CLASSIFIER_SVM, _CLASSIFIER_READ, _KEPT),
-    models.SVR: _schema(models.SvmCertificate, _SVM, NAMED, _KEPT),
+    models.SVC: _schema(
+        models.SvmCertificate, _CLASSIFIER_SVM | _APPROXIMATE, _CLASSIFIER_READ, _KEPT
+    ),
+    models.SVR: _schema(models.SvmCertificate, _SVM | _APPROXIMATE, NAMED, _KEPT),
+    RandomFourier: _schema(
+        models.Certificate,
+        {
+            "method_": word(*METHODS[1:]),
+            "expected_error_": real(0),
+            "measured_error_": real(0),
+            "_waves": WAVES,
+        },
+    ),
 }
 
 

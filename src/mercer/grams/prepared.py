@@ -13,7 +13,6 @@ from ..checks import Array, InputError, KernelError, sentence
 from ..inputs import GramRows, Input, Matrix, Objects, RowBlocks, Rows
 from ..kernels.base import Basis, Kernel, register_fast_path
 from ..kernels.names import to_kernel
-from ..kernels.transforms import Of
 from ..monitor import Monitor
 from ..typing import KernelLike, MemoryLimit, PointsLike, Weights
 from .answers import Answers, answers_of
@@ -167,21 +166,6 @@ class Prepared:
                 part = self.kernel.expand(roomy(self.kernel, some), basis)
                 yield slice(start, start + part.shape[0]), part
                 start += part.shape[0]
-
-    def map_times(self, X: Input, coefficients: Array) -> Array:
-        """Return phi(x) . c of points, for every column c, without keeping phi.
-
-        A map that is a fitted transformer may have a method `product` that does this at once.
-        """
-        if isinstance(self.kernel, Of) and self.kernel.is_linear_map():
-            product = getattr(self.kernel.phi, "product", None)
-            if product is not None:
-                blocks = X.blocks() if isinstance(X, RowBlocks) else (X,)
-                return np.concatenate([product(some.raw, coefficients) for some in blocks])
-        out = np.empty((len(X), *coefficients.shape[1:]))
-        for rows, features in self.map_bands(X):
-            out[rows] = features @ coefficients
-        return out
 
     def gram(self, X: PointsLike | None = None, **options: Any) -> Gram:
         """Return K of the training points, or K(X, training points) for new ones.

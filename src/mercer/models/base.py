@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import checks
 from ..checks import Array, InputError, sentence
 from ..grams import Gram, Prepared, prepare
+from ..grams.maps.products import map_times
 from ..inputs import GRAM, OBJECT_DOMAINS, ROWS, Frame, GramRows, Input, Matrix, RowBlocks, as_input
 from ..kernels import Kernel, to_kernel
 from ..status import Status
@@ -255,7 +256,7 @@ class FunctionEstimator(HasGradient, KernelEstimator):
         points = self._check_predict(X)
         if hasattr(self, "coef_"):
             with np.errstate(over="ignore", invalid="ignore"):  # checked below
-                scores = self._prepared.map_times(points, self.coef_)
+                scores = map_times(self._prepared, points, self.coef_)
         else:
             scores = self._cross_product(points, self.dual_coef_)
         return self._finite(scores + self.intercept_)

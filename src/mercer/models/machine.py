@@ -16,6 +16,7 @@ from ..checks import Array, InputError, sentence
 from ..fitting.budget import Settings, settings_of
 from ..fitting.loss import SOLVERS, Found, MachineFit
 from ..grams import Prepared, limited_threads
+from ..grams.maps.products import map_times
 from ..inputs import Input
 from ..losses import (
     KINKED,
@@ -43,7 +44,7 @@ from ..typing import (
     Weights,
 )
 from .base import Certificate, FunctionEstimator
-from .contract.approximation import HasApproximation
+from .contract.approximation import HasApproximation, note_price
 from .contract.atomic import atomic
 from .contract.parameters import run_of
 from .contract.records import recorded
@@ -140,7 +141,7 @@ class KernelMachine(HasApproximation, FunctionEstimator):
             found = MachineFit(prepared, problem, settings).run()
             largest = float(np.sqrt(max(prepared.largest(), 0.0)))
             if self.approximation is not None:
-                self._note_price(prepared, _by_point(found, problem, prepared), run.seed)
+                note_price(self, prepared, _by_point(found, problem, prepared), run.seed)
         self._prepared = prepared
         self._store(found, rows)
         self._certify(found, settings, largest)
@@ -190,7 +191,7 @@ def _by_point(found: Found, problem: LossProblem, prepared: Prepared) -> Array:
     t = found.solution.t
     if found.way != "primal":
         return t
-    scores = prepared.map_times(prepared.points, t) + found.solution.intercept
+    scores = map_times(prepared, prepared.points, t) + found.solution.intercept
     slopes = problem.loss.gradient(scores, problem.targets)
     return np.asarray(-problem.weight[:, None] * slopes / problem.alpha)
 

@@ -73,7 +73,7 @@ class Waves(ABC):
         dtype = out.dtype if self._suits(out.dtype, points) else np.dtype(np.float64)
         direct = out.dtype == dtype and out.flags.c_contiguous
         made = self._made(dtype)
-        for rows, packed in self._packed(points, dtype):
+        for rows, packed in _packed(self, points, dtype):
             part = out[rows] if direct else np.empty((rows.stop - rows.start, self.width), dtype)
             run(monitor, lambda stop, a=packed, b=part: made.store(a, b, stop))  # type: ignore[misc]
             if not direct:
@@ -83,7 +83,7 @@ class Waves(ABC):
         """Return phi(x) V of every point, without keeping phi."""
         dtype = points.dtype if self._suits(points.dtype, points) else np.dtype(np.float64)
         out = np.empty((len(points), *V.shape[1:]))
-        for rows, packed in self._packed(points, dtype):
+        for rows, packed in _packed(self, points, dtype):
             count = rows.stop - rows.start
             out[rows] = product(_Packed(self._made(dtype), packed), count, V, monitor)
         return out
@@ -116,23 +116,25 @@ class Waves(ABC):
             self._native[dtype.char] = self._of(kind, dtype)
         return self._native[dtype.char]
 
-    def _common(self, dtype: np.dtype[Any]) -> tuple[Array, Array]:
-        phases = (self.phases * QUARTER_TURNS) % 4.0
-        return self.amplitudes.astype(dtype), phases.astype(dtype)
-
-    def _packed(self, points: Matrix, dtype: np.dtype[Any]) -> Iterator[tuple[slice, Any]]:
-        """Yield points packed for the engine, some rows at a time."""
-        step = max(1, TOGETHER // max(points.n_columns, 1))
-        for start in range(0, len(points), step):
-            rows = slice(start, min(start + step, len(points)))
-            some = points if step >= len(points) else points.take(rows)
-            yield rows, pack_rows(some, dtype, self.centre, self._scale)
-
     def __getstate__(self) -> dict[str, Any]:
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
+
+
+def _common(waves: Waves, dtype: np.dtype[Any]) -> tuple[Array, Array]:
+    phases = (waves.phases * QUARTER_TURNS) % 4.0
+    return waves.amplitudes.astype(dtype), phases.astype(dtype)
+
+
+def _packed(waves: Waves, points: Matrix, dtype: np.dtype[Any]) -> Iterator[tuple[slice, Any]]:
+    """Yield points packed for the engine, some rows at a time."""
+    step = max(1, TOGETHER // max(points.n_columns, 1))
+    for start in range(0, len(points), step):
+        rows = slice(start, min(start + step, len(points)))
+        some = points if step >= len(points) else points.take(rows)
+        yield rows, pack_rows(some, dtype, waves.centre, waves._scale)
 
 
 class _Packed:
@@ -165,7 +167,7 @@ class PlainWaves(Waves):
 
     def _of(self, kind: Any, dtype: np.dtype[Any]) -> Any:
         packed = pack_rows(Matrix(self.rows * QUARTER_TURNS), dtype, None, None)
-        return kind(packed, *self._common(dtype))
+        return kind(packed, *_common(self, dtype))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -210,5 +212,5 @@ class RotatedWaves(Waves):
             self.size,
             self.signs.astype(dtype).ravel(),
             radii.astype(dtype),
-            *self._common(dtype),
+            *_common(self, dtype),
         )

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from ...checks import Array, InputError, sentence, show
 from ...grams import Prepared, prepare
+from ...grams.maps.products import map_times
 from ...inputs import Input, RowBlocks
 from ...kernels import Kernel, Linear, Of, to_kernel
 from ...typing import Approximation
@@ -49,16 +51,22 @@ class HasApproximation:
     @property
     def approximation_(self) -> Any:
         """The map that took the place of the kernel, fitted on the training points."""
-        phi = getattr(getattr(self, "_prepared", None), "kernel", None)
-        if getattr(self, "approximation", None) is None or not isinstance(phi, Of):
+        check_is_fitted(self, "_prepared")
+        if self.approximation is None:
             must = "approximation_ exists after a fit with an approximation"
             raise AttributeError(sentence(type(self).__name__, must, "none"))
-        return phi.phi
+        return self._prepared.kernel.phi  # type: ignore[attr-defined]
 
-    def _note_price(self, prepared: Prepared, coefficients: Array, seed: int) -> None:
-        """Keep what an approximation costs; prepared: all training points, with their c."""
-        if getattr(self, "approximation", None) is not None:
-            self.approximation_error_ = price(prepared, coefficients, seed)
+
+def has_approximation(model: Any) -> bool:
+    """Return whether a model asks for a map in the place of its kernel."""
+    return getattr(model, "approximation", None) is not None
+
+
+def note_price(model: Any, prepared: Prepared, coefficients: Array, seed: int) -> None:
+    """Give a model with an approximation what that costs; prepared: all training points."""
+    if has_approximation(model):
+        model.approximation_error_ = price(prepared, coefficients, seed)
 
 
 def _check_once(model: Any, kernel: Kernel) -> None:
@@ -92,3 +100,23 @@ def price(prepared: Prepared, coefficients: Array, seed: int) -> float:
     near = [band @ weights.astype(band.dtype) for _, band in prepared.map_bands(shown)]
     gap = np.asarray(exact) - np.concatenate(near)
     return float(np.sqrt(np.mean(np.asarray(gap, dtype=np.float64) ** 2)))
+
+
+def products_of_features(
+    prepared: Prepared, points: Input, groups: list[slice], coefficients: list[Array]
+) -> list[Array]:
+    """Return K(x, support vectors of a group) times its coefficients, for each group, by features.
+
+    That is phi(x) times what the support vectors of a group add up to; these sums are made once.
+    prepared: the kernel of the map, with the support vectors.
+    """
+
+    def add_up() -> Array:
+        bands = prepared.map_bands(at_once=max(len(prepared), 1))
+        features = np.asarray(next(bands)[1], dtype=np.float64)
+        pairs = zip(groups, coefficients, strict=True)
+        return np.hstack([features[group].T @ c for group, c in pairs])
+
+    weights: Array = prepared.view.side.once("sums of support vectors", add_up)
+    found = map_times(prepared, points, weights)
+    return np.split(found, np.cumsum([c.shape[1] for c in coefficients])[:-1], axis=1)

@@ -28,6 +28,7 @@ from ...typing import (
     Seed,
     Weights,
 )
+from ..contract.approximation import HasApproximation
 from ..contract.atomic import atomic
 from ..contract.records import recorded
 from ..contract.targets import as_classes, as_indicators, class_weighted
@@ -58,7 +59,7 @@ def _has_probability(model: Any) -> bool:
     return bool(model.probability)
 
 
-class LabelledRidge(ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
+class LabelledRidge(HasApproximation, ClassifierMixin, RidgeEstimator):  # type: ignore[misc]
     """Classes as numbers to regress on, and back."""
 
     probability: bool

@@ -33,7 +33,7 @@ from ...typing import (
     Weights,
 )
 from ..base import Certificate, FunctionEstimator
-from ..contract.approximation import HasApproximation
+from ..contract.approximation import HasApproximation, note_price
 from ..contract.atomic import atomic
 from ..contract.parameters import run_of
 from ..contract.records import recorded
@@ -86,7 +86,7 @@ class RidgeCertificate(Certificate):
     rank: int
 
 
-class RidgeEstimator(HasApproximation, FunctionEstimator):
+class RidgeEstimator(FunctionEstimator):
     """What kernel ridge models share: parameters, the solution, the scores of new points."""
 
     alpha: float | Numbers
@@ -157,7 +157,7 @@ class RidgeEstimator(HasApproximation, FunctionEstimator):
             self._store(fitted, problem, prepared, rows)
             self._judge(fitted, problem, prepared, settings)
             self._certify(fitted, prepared, settings.tol, run)
-            self._note_price(prepared, self.dual_coef_, run.seed)
+            note_price(self, prepared, self.dual_coef_, run.seed)
         return fitted
 
     def _unscaled(self, fitted: Fitted, factors: Array) -> Fitted:
@@ -224,7 +224,7 @@ class RidgeEstimator(HasApproximation, FunctionEstimator):
             run.warn(text, ConvergenceWarning)
 
 
-class NumberRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ignore[misc]
+class NumberRidge(HasApproximation, MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ignore[misc]
     """Predictions of numbers, and how sure they are."""
 
     _sizes: ClassVar[tuple[float, float]] = (0.0, np.inf)  # solved in units of their own
@@ -405,10 +405,10 @@ class KernelRidge(NumberRidge):
         alpha: float | Numbers = 1.0,
         *,
         kernel: KernelLike = None,
-        approximation: Approximation = None,
         gamma: Gamma = None,
         degree: int = 3,
         coef0: float = 1,
+        approximation: Approximation = None,
         fit_intercept: bool = False,
         solver: str = "auto",
         n_centers: int | None = None,
@@ -423,10 +423,10 @@ class KernelRidge(NumberRidge):
     ) -> None:
         self.alpha = alpha
         self.kernel = kernel
-        self.approximation = approximation
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.approximation = approximation
         self.fit_intercept = fit_intercept
         self.solver = solver
         self.n_centers = n_centers

@@ -333,9 +333,9 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
         alphas: float | Numbers | None = None,
         *,
         kernel: KernelLike | Sequence[KernelLike] = None,
-        approximation: Approximation = None,
         cv: Folds = None,
         scoring: Scoring = None,
+        approximation: Approximation = None,
         fit_intercept: bool = False,
         solver: str = "auto",
         n_centers: int | None = None,
@@ -350,9 +350,9 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
     ) -> None:
         self.alphas = alphas
         self.kernel = kernel
-        self.approximation = approximation
         self.cv = cv
         self.scoring = scoring
+        self.approximation = approximation
         self.fit_intercept = fit_intercept
         self.solver = solver
         self.n_centers = n_centers
@@ -532,9 +532,9 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
         alphas: float | Numbers | None = None,
         *,
         kernel: KernelLike | Sequence[KernelLike] = None,
-        approximation: Approximation = None,
         cv: Folds = None,
         scoring: Scoring = None,
+        approximation: Approximation = None,
         fit_intercept: bool = False,
         class_weight: ClassWeight = None,
         probability: bool = True,
@@ -551,9 +551,9 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
     ) -> None:
         self.alphas = alphas
         self.kernel = kernel
-        self.approximation = approximation
         self.cv = cv
         self.scoring = scoring
+        self.approximation = approximation
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.probability = probability

@@ -26,7 +26,7 @@ from ...solvers import BoxSizes, Machine
 from ...status import Status, first_bad
 from ...typing import Callback, Seed
 from ..base import Certificate, KernelEstimator
-from ..contract.approximation import HasApproximation
+from ..contract.approximation import has_approximation, note_price, products_of_features
 from ..contract.gradient import HasGradient
 from ..contract.parameters import run_of, seed_of
 
@@ -130,7 +130,7 @@ def _rows_of_pairs(groups: list[slice], dual: Array) -> Array:
     return rows
 
 
-class SupportVectorEstimator(HasApproximation, MachineGradient, KernelEstimator):
+class SupportVectorEstimator(MachineGradient, KernelEstimator):
     """A kernel estimator whose function is carried by some of the training points."""
 
     tol: float
@@ -293,6 +293,8 @@ class SupportVectorEstimator(HasApproximation, MachineGradient, KernelEstimator)
         """Keep the support vectors; where there are none, one point that shows the columns."""
         self.support_ = support.astype(np.int32)
         self._keep(support if len(support) else np.arange(1))
+        if has_approximation(self) and len(support):
+            note_price(self, self._prepared, self._terms()[0].reshape(len(support), -1), 0)
 
     @property
     def support_vectors_(self) -> Any:
@@ -325,36 +327,8 @@ class SupportVectorEstimator(HasApproximation, MachineGradient, KernelEstimator)
         points = self._check_predict(X)
         if len(self.support_) == 0:
             return [np.zeros((len(points), c.shape[1])) for c in coefficients]
-        if self._of_features():
-            return self._feature_products(points, groups, coefficients)
+        if has_approximation(self):
+            return products_of_features(self._prepared, points, groups, coefficients)
         if len(groups) == 1:
             return [self._prepared.times(points, coefficients[0], self.memory_limit)]
         return self._prepared.times_parts(points, groups, coefficients, self.memory_limit)
-
-    def _note_price_of_machines(self) -> None:
-        """Keep what an approximation costs, measured at the support vectors."""
-        if self._of_features() and len(self.support_):
-            coefficients = self._terms()[0].reshape(len(self.support_), -1)
-            self._note_price(self._prepared, coefficients, 0)
-
-    def _of_features(self) -> bool:
-        return getattr(self, "approximation", None) is not None
-
-    def _feature_products(
-        self, points: Input, groups: list[slice], coefficients: list[Array]
-    ) -> list[Array]:
-        """Return the same by features: phi(x) times what the support vectors of a group add up to.
-
-        The sums over support vectors are made once for the model.
-        """
-        prepared = self._prepared
-
-        def add_up() -> Array:
-            bands = prepared.map_bands(at_once=max(len(prepared), 1))
-            features = np.asarray(next(bands)[1], dtype=np.float64)
-            pairs = zip(groups, coefficients, strict=True)
-            return np.hstack([features[group].T @ c for group, c in pairs])
-
-        weights: Array = prepared.view.side.once("sums of support vectors", add_up)
-        found = prepared.map_times(points, weights)
-        return np.split(found, np.cumsum([c.shape[1] for c in coefficients])[:-1], axis=1)

@@ -123,7 +123,6 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         """Keep what predictions need."""
         self.intercept_ = np.array([machine.offset for machine in machines])
         self._keep_rows(self._coefficients(machines, data.parts), data.parts)
-        self._note_price_of_machines()
         if self.probability:
             self._calibrate(data, machines)
 

@@ -29,12 +29,13 @@ from ...typing import (
     Seed,
     Weights,
 )
+from ..contract.approximation import HasApproximation
 from ..contract.atomic import atomic
 from ..contract.records import recorded
 from .classes import SupportVectorClassifier
 
 
-class SVC(SupportVectorClassifier):
+class SVC(HasApproximation, SupportVectorClassifier):
     """Support vector classification with a penalty C on margin errors.
 
     For labels y = -1, 1 it finds f(x) = w . phi(x) + b that minimises
@@ -154,10 +155,10 @@ class SVC(SupportVectorClassifier):
         C: float = 1.0,
         *,
         kernel: KernelLike = None,
-        approximation: Approximation = None,
         degree: int = 3,
         gamma: Gamma = "scale",
         coef0: float = 0.0,
+        approximation: Approximation = None,
         fit_intercept: bool = True,
         multiclass: str = "ovo",
         probability: bool = False,
@@ -175,10 +176,10 @@ class SVC(SupportVectorClassifier):
     ) -> None:
         self.C = C
         self.kernel = kernel
-        self.approximation = approximation
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
+        self.approximation = approximation
         self.fit_intercept = fit_intercept
         self.multiclass = multiclass
         self.probability = probability

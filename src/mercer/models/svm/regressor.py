@@ -33,6 +33,7 @@ from ...typing import (
     TargetsLike,
     Weights,
 )
+from ..contract.approximation import HasApproximation
 from ..contract.atomic import atomic
 from ..contract.records import recorded
 from ..contract.targets import numbers_of
@@ -55,7 +56,6 @@ class SingleMachine(SupportVectorEstimator):
         self.intercept_ = np.array([machine.offset])
         self.n_support_ = np.array([len(support)], dtype=np.int32)
         self._keep_support(support)
-        self._note_price_of_machines()
 
     def _values(self, X: Any) -> Array:
         self._require_fit()
@@ -73,7 +73,7 @@ class SingleMachine(SupportVectorEstimator):
         return targets[:, 0]
 
 
-class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
+class SVR(HasApproximation, RegressorMixin, SingleMachine):  # type: ignore[misc]
     """Support vector regression with a tube of fixed width.
 
     It finds f(x) = w . phi(x) + b that minimises
@@ -172,10 +172,10 @@ class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         *,
         epsilon: float = 0.1,
         kernel: KernelLike = None,
-        approximation: Approximation = None,
         degree: int = 3,
         gamma: Gamma = "scale",
         coef0: float = 0.0,
+        approximation: Approximation = None,
         fit_intercept: bool = True,
         tol: float = 1e-3,
         max_iter: int | None = None,
@@ -189,10 +189,10 @@ class SVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         self.C = C
         self.epsilon = epsilon
         self.kernel = kernel
-        self.approximation = approximation
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
+        self.approximation = approximation
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .rules import Context, Rule, only_if, truth
+from ..rules import Context, Rule, only_if, truth
 
 
 def _categories(value: Any, context: Context) -> bool:

@@ -28,8 +28,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from .encoders import ENCODED, GROUPED, dropped, missing_places, outputs_of_categories
-from .rules import (
+from ..rules import (
     Context,
     Fail,
     Rule,
@@ -50,6 +49,7 @@ from .rules import (
     whole,
     word,
 )
+from .encoders import ENCODED, GROUPED, dropped, missing_places, outputs_of_categories
 
 MOST_FEATURES = 2**20  # of polynomials: their number is not bounded by the size of the file
 MOST_DEGREES = 64

@@ -15,12 +15,12 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from ..checks import show
-from .context import LoadContext, SaveContext
+from ...checks import show
+from ..context import LoadContext, SaveContext
+from ..records import estimators
+from ..rules import Context, Fail, Rule, Schema, check, or_none, real, truth
+from ..values import Fields, pack_value, unpack_value
 from .preprocessing import BY_KIND, COMMON
-from .records import estimators
-from .rules import Context, Fail, Rule, Schema, check, or_none, real, truth
-from .values import Fields, pack_value, unpack_value
 
 Step = tuple[str, Any, list[str] | list[int]]
 

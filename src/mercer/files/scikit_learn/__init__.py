@@ -1,0 +1,1 @@
+"""What model files hold of scikit-learn: preprocessors, pipelines, columns."""
