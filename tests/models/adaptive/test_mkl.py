@@ -336,8 +336,13 @@ def test_no_time_and_no_room():
         model = MKLClassifier(KERNELS, time_limit=1e-9).fit(X, TWO)
     assert np.isfinite(model.decision_function(NEW)).all()
     assert model.weights_.sum() == pytest.approx(1.0)
-    with pytest.raises(MemoryLimitError, match="a weighted sum of the matrices of 70 points"):
+    with pytest.raises(
+        MemoryLimitError, match="weighted sums of the matrices of 70 points must fit"
+    ):
         MKLClassifier(KERNELS, memory_limit=1000).fit(X, TWO)
+    stack = GramStack([kernel(X) for kernel in KERNELS])
+    with pytest.raises(MemoryLimitError, match="learn the weights on fewer points"):
+        MKLClassifier("precomputed", memory_limit=1000).fit(stack, TWO)
     with pytest.warns(ConvergenceWarning, match="Raise max_iter or gap_tol"):
         MKLClassifier(KERNELS, max_iter=1, gap_tol=1e-9).fit(X, TWO)
 

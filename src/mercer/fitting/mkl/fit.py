@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from ...grams.stacks.matrices import (
     MatrixStack,
     StoredStack,
     stack_bytes,
+    sums_bytes,
 )
 from ...inputs import Input
 from ...kernels import Kernel
@@ -25,7 +27,7 @@ from ...solvers import BoxSolver, DenseRows
 from ...solvers.box.machines import hard_margin
 from ...solvers.mkl.closed import ClosedForm
 from ...solvers.mkl.level import LevelMethod
-from ...solvers.mkl.problem import Evaluation, Oracle, Search, Step
+from ...solvers.mkl.problem import Oracle, Search, Step
 from ...solvers.mkl.simple import SimpleMKL
 from ...status import Status
 
@@ -88,27 +90,34 @@ class Learned:
 
 def make_stack(kernels: Sequence[Kernel], points: Input, run: Run) -> tuple[MatrixStack, str]:
     """Return the matrices of the kernels, kept where they fit, and why they are kept or not."""
-    limit, n, count = limit_in_bytes(run.who, run.memory_limit), len(points), len(kernels)
-    own = 3 * n * n * 4  # the weighted sum and what a band of it needs
-    if own > limit:
-        need, room = bytes_text(own), bytes_text(limit)
-        raise MemoryLimitError(
-            f"{run.who}: a weighted sum of the matrices of {n} points must fit memory_limit; it "
-            f"needs {need}, the limit is {room}. Raise it, or learn the weights on fewer points "
-            "and fit SVC with kernel_ on all."
-        )
+    n, count = len(points), len(kernels)
+    limit = _room_for_sums(n, np.float32, run)
     for dtype in (np.float64, np.float32):
         size = stack_bytes(count, n, dtype)
-        if size + own <= limit and (dtype == np.float32 or size <= PRECISE):
+        fits = size + sums_bytes(n, dtype) <= limit
+        if fits and (dtype == np.float32 or size <= PRECISE):
             reason = f"half of {count} matrices kept in {np.dtype(dtype).name}"
             return StoredStack(kernels, points, dtype, run.monitor), reason
     reason = f"{count} matrices computed anew: they do not fit {bytes_text(limit)}"
-    return ComputedStack(kernels, points, np.float32, run.monitor), reason
+    rest = limit - sums_bytes(n, np.float32)
+    return ComputedStack(kernels, points, np.float32, run.monitor, limit=rest), reason
 
 
 def given_stack(stack: GramStack, run: Run) -> tuple[MatrixStack, str]:
     """Return matrices that were handed in."""
+    _room_for_sums(len(stack), stack.dtype, run)
     return GivenStack(stack, run.monitor), f"{stack.n_kernels} matrices as given"
+
+
+def _room_for_sums(n: int, dtype: Any, run: Run) -> int:
+    """Return the memory limit in bytes; refuse one that weighted sums of n points do not fit."""
+    limit, need = limit_in_bytes(run.who, run.memory_limit), sums_bytes(n, dtype)
+    if need > limit:
+        must = f"weighted sums of the matrices of {n} points must fit memory_limit"
+        got = f"{bytes_text(need)} for them, a limit of {bytes_text(limit)}"
+        advice = "Raise it, or learn the weights on fewer points and fit SVC with kernel_ on all."
+        raise MemoryLimitError(sentence(run.who, must, got, advice))
+    return limit
 
 
 def equal_weights(count: int, status: Status) -> Learned:
@@ -165,7 +174,7 @@ class KernelWeights:
         if algorithm == "easy":
             return self._fixed(factors, plan, self._easy(factors), "easy")
         search = Search(
-            oracle=_restricted(self.oracle(self.stack, factors), used, self.stack.count),
+            oracle=self.oracle(self.stack, factors),
             count=len(used),
             p=settings.p,
             tol=settings.tol,
@@ -187,7 +196,7 @@ class KernelWeights:
             solves=search.solves,
             history=[_spread(step, used, self.stack.count) for step in search.history],
             plan=f"{algorithm}: {plan}",
-            bytes=self.stack.kept + 3 * self.stack.size**2 * 4,
+            bytes=self.stack.kept + sums_bytes(self.stack.size, self.stack.dtype),
             entries=self.stack.count * self.stack.size**2,
         )
 
@@ -196,7 +205,7 @@ class KernelWeights:
         found = None
         status = Status.COMPLETE
         try:
-            found = self.oracle(self.stack, factors)(weights)
+            found = self.oracle(self.stack, factors)(weights[factors != 0])
         except Stopped as stop:
             status = stop.reason
         history = []
@@ -212,7 +221,7 @@ class KernelWeights:
             solves=1,
             history=history,
             plan=f"{algorithm}: {plan}",
-            bytes=self.stack.kept + 3 * self.stack.size**2 * 4,
+            bytes=self.stack.kept + sums_bytes(self.stack.size, self.stack.dtype),
             entries=self.stack.count * self.stack.size**2,
         )
 
@@ -280,18 +289,6 @@ class KernelWeights:
                 got = f"{self.names[m]} with the eigenvalue {lowest:.3g}"
                 advice = "check_kernel tells more; repair(K) returns the nearest matrix that is."
                 raise KernelError(sentence(self.settings.run.who, must, got, advice))
-
-
-def _restricted(evaluate: Oracle, used: Array, count: int) -> Oracle:
-    """Return J as a function of the weights of some of the kernels, the others being 0."""
-
-    def restricted(weights: Array) -> Evaluation:
-        whole = np.zeros(count)
-        whole[used] = weights
-        found = evaluate(whole)
-        return replace(found, weights=weights, forms=found.forms[used])
-
-    return restricted
 
 
 def _spread(step: Step, used: Array, count: int) -> Step:
