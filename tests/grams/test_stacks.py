@@ -5,8 +5,8 @@ import pytest
 
 from mercer import GramStack, MemoryLimitError
 from mercer.grams.stacks import matrices
-from mercer.grams.stacks.lines import RENEWAL, KeptSum, LineSums
 from mercer.grams.stacks.matrices import ComputedStack, GivenStack, StoredStack, quadratic_form
+from mercer.grams.stacks.sums import RENEWAL, WeightedSums
 from mercer.inputs import as_input
 from mercer.kernels import Gaussian, Linear
 from mercer.monitor import Monitor
@@ -97,7 +97,7 @@ def directed(weights):
 def test_trials_on_a_line_read_no_matrix():
     stack, start = Counted(), np.full(COUNT, 1 / COUNT)
     along, most = directed(start)
-    sums = LineSums(stack)
+    sums = WeightedSums(stack)
     sums.follow(start, along)
     assert stack.read == 2 * COUNT
     for step in (0.0, most / 3, most, 0.1 * most):
@@ -112,7 +112,7 @@ def test_trials_on_a_line_read_no_matrix():
 def test_weights_that_were_made_zero_are_taken_off():
     stack, start = Counted(), np.full(COUNT, 1 / COUNT)
     along, most = directed(start)
-    sums = LineSums(stack)
+    sums = WeightedSums(stack)
     sums.follow(start, along)
     weights = start + most * along
     weights[2] = 0.0
@@ -123,7 +123,7 @@ def test_weights_that_were_made_zero_are_taken_off():
 def test_a_line_that_turns_at_its_end_reads_what_has_changed():
     stack, start = Counted(), np.full(COUNT, 1 / COUNT)
     along, most = directed(start)
-    sums = LineSums(stack)
+    sums = WeightedSums(stack)
     sums.follow(start, along)
     for step in (most, most / 2):
         sums.at(step, start + step * along)
@@ -143,18 +143,25 @@ def test_a_line_that_turns_at_its_end_reads_what_has_changed():
 
 def test_rounding_does_not_pile_up():
     stack, weights = Counted(np.float32), np.full(COUNT, 1 / COUNT)
-    sums = LineSums(stack)
+    sums = WeightedSums(stack)
     for _ in range(5 * RENEWAL):
         along, most = directed(weights)
         sums.follow(weights, along)
         weights = np.abs(weights + 0.5 * most * along)
         close(stack, sums.at(0.5 * most, weights), np.tensordot(weights, DENSE, 1))
-    kept = KeptSum(stack)
-    kept.change(weights)
-    read = stack.read
+
+
+def test_sums_of_which_few_weights_change_are_updated():
+    stack, weights = Counted(np.float32), np.full(COUNT, 1 / COUNT)
+    sums = WeightedSums(stack)
+    sums.of(weights)
+    assert stack.read == COUNT
     for place in range(RENEWAL + 1):
         weights = weights.copy()
         weights[place % COUNT] *= 1.1
-        kept.change(weights)
-    assert stack.read == read + RENEWAL + COUNT  # the last change made it anew
-    close(stack, kept.values, np.tensordot(weights, DENSE, 1))
+        close(stack, sums.of(weights), np.tensordot(weights, DENSE, 1))
+    assert stack.read == COUNT + RENEWAL + COUNT  # the last change made it anew
+    # a line from there does not read its start
+    read = stack.read
+    sums.follow(weights, np.eye(COUNT)[0] - np.eye(COUNT)[1])
+    assert stack.read == read + 2

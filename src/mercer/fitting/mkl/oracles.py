@@ -11,8 +11,8 @@ import numpy as np
 
 from ...checks import Array
 from ...grams import Gram, prepare
-from ...grams.stacks.lines import LineSums
 from ...grams.stacks.matrices import MatrixStack
+from ...grams.stacks.sums import WeightedSums
 from ...kernels import Precomputed
 from ...monitor import Monitor
 from ...solvers import BoxSolver, Cholesky, DenseRows, Machine, RidgeProblem
@@ -32,21 +32,22 @@ class StackOracle(ABC):
 
     stack: MatrixStack
     factors: Array
-    _sums: LineSums | None = field(default=None, init=False)
+    sums: WeightedSums = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.sums = WeightedSums(self.stack)
 
     @abstractmethod
     def solve(self, weights: Array, K: Array) -> Evaluation:
         """Return J with the sum K of these weights; K is left as it is."""
 
     def __call__(self, weights: Array) -> Evaluation:
-        return self.solve(weights, self.stack.weighted(self.scaled(weights)))
+        return self.solve(weights, self.sums.of(self.scaled(weights)))
 
     def line(self, start: Array, along: Array) -> Line:
         """Return J on a line; the one before is no longer used."""
-        if self._sums is None:
-            self._sums = LineSums(self.stack)
-        self._sums.follow(self.scaled(start), self.scaled(along))
-        return StackLine(oracle=self, sums=self._sums, start=start, along=along)
+        self.sums.follow(self.scaled(start), self.scaled(along))
+        return StackLine(oracle=self, start=start, along=along)
 
     def scaled(self, weights: Array) -> Array:
         """Return what every matrix is multiplied by at these weights."""
@@ -65,13 +66,12 @@ class StackLine(Line):
     """J on a line, from sums that are kept."""
 
     oracle: StackOracle
-    sums: LineSums
 
     def at(self, step: float, weights: Array) -> Evaluation:
-        return self.oracle.solve(weights, self.sums.at(step, self.oracle.scaled(weights)))
+        return self.oracle.solve(weights, self.oracle.sums.at(step, self.oracle.scaled(weights)))
 
     def slope(self, found: Evaluation) -> float:
-        return -self.sums.slope(found.solution) / 2
+        return -self.oracle.sums.slope(found.solution) / 2
 
 
 @dataclass(kw_only=True)

@@ -254,7 +254,7 @@ class StoredStack(ComputedStack):
 
 
 def sums_bytes(size: int, dtype: Any) -> int:
-    """Return what weighted sums take: those of `LineSums`, which are most, and bands of one."""
+    """Return what weighted sums take: the three of a line, and bands of one."""
     whole = size * size * int(np.dtype(dtype).itemsize)
     return 3 * whole + 2 * min(whole, BAND)
 
