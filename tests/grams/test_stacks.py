@@ -5,6 +5,7 @@ import pytest
 
 from mercer import GramStack, MemoryLimitError
 from mercer.grams.stacks import matrices
+from mercer.grams.stacks.factors import FactorStack
 from mercer.grams.stacks.matrices import ComputedStack, GivenStack, StoredStack, quadratic_form
 from mercer.grams.stacks.sums import RENEWAL, WeightedSums
 from mercer.inputs import as_input
@@ -83,6 +84,27 @@ def test_forms_of_computed_matrices_keep_the_limit():
         ComputedStack(KERNELS, as_input(X), np.float32, Monitor(), limit=1000).forms(B)
     enough = ComputedStack(KERNELS, as_input(X), np.float32, Monitor(), limit=200_000)
     assert enough.forms(B) == pytest.approx(DENSE.sum(axis=(1, 2)), rel=1e-5)
+
+
+def test_factors_stand_for_matrices_of_low_rank():
+    kernels = [Linear(), Gaussian(0.01).on([0]), 0 * Linear() + 3]
+    stack = FactorStack(kernels, as_input(X), Monitor(), limit=100_000)
+    assert stack.ranks[0] == 3
+    assert stack.ranks[2] == 1
+    assert stack.left < 1e-5
+    assert stack.kept == 4 * N * sum(stack.ranks) <= 25_000
+    dense = np.array([kernel(X) for kernel in kernels])
+    B, weights = random.normal(size=(N, 2)), np.array([0.5, 0.0, 2.0])
+    wanted = np.einsum("ik,mij,jk->m", B, dense, B)
+    assert stack.forms(B) == pytest.approx(wanted, rel=1e-4)
+    assert stack.whole_forms(B) == pytest.approx(wanted, rel=1e-4)
+    total, points = np.tensordot(weights, dense, 1), np.arange(5, 50)
+    rows = np.empty((2, len(points)), dtype=np.float32)
+    part = stack.sum(weights).among(points)
+    part.rows(np.array([3, 7]), rows)
+    assert np.allclose(rows, total[np.ix_(points[[3, 7]], points)], atol=1e-4)
+    b = random.normal(size=len(points))
+    assert np.allclose(part.product(b), total[np.ix_(points, points)] @ b, atol=1e-3)
 
 
 # --- lines ------------------------------------------------------------------------------------

@@ -10,11 +10,13 @@ import numpy as np
 
 from ...checks import Array, KernelError, MemoryLimitError, bytes_text, sentence
 from ...grams import GramStack, limit_in_bytes
+from ...grams.stacks.factors import FactorStack, factor_columns
 from ...grams.stacks.matrices import (
     ComputedStack,
     GivenStack,
     MatrixStack,
     StoredStack,
+    is_mercer,
     stack_bytes,
     sums_bytes,
 )
@@ -27,13 +29,14 @@ from ...solvers import BoxSolver, DenseRows
 from ...solvers.box.machines import hard_margin
 from ...solvers.mkl.closed import ClosedForm
 from ...solvers.mkl.level import LevelMethod
-from ...solvers.mkl.problem import Oracle, Search, Step
+from ...solvers.mkl.problem import Oracle, Search, Step, dual_norm
 from ...solvers.mkl.simple import SimpleMKL
 from ...status import Status
 
 ALGORITHMS = ("auto", "simple", "level", "lp", "easy", "average")
 SCALINGS = ("diagonal", "trace", "variance")
 PRECISE = 512 * 2**20  # bytes up to which matrices are kept in double precision
+LEAST_RANK = 8  # of a factor that stands for a matrix
 UNLIMITED = 2**62
 SMALL = 1e-8  # weights below are 0
 
@@ -88,10 +91,22 @@ class Learned:
         return self.weights * self.factors
 
 
-def make_stack(kernels: Sequence[Kernel], points: Input, run: Run) -> tuple[MatrixStack, str]:
-    """Return the matrices of the kernels, kept where they fit, and why they are kept or not."""
+def make_stack(
+    kernels: Sequence[Kernel], points: Input, run: Run, *, low_rank: bool
+) -> tuple[MatrixStack, str]:
+    """Return the matrices of the kernels, kept where they fit, and why they are kept or not.
+
+    low_rank: whether factors will do where not even sums of matrices fit.
+    """
     n, count = len(points), len(kernels)
-    limit = _room_for_sums(n, np.float32, run)
+    limit, sums = limit_in_bytes(run.who, run.memory_limit), sums_bytes(n, np.float32)
+    if sums > limit:
+        known = low_rank and all(is_mercer(kernel) for kernel in kernels)
+        if not known or factor_columns(n, limit) < LEAST_RANK * count:
+            raise _no_room(n, np.float32, run)
+        stack = FactorStack(kernels, points, run.monitor, limit=limit)
+        reason = f"{count} matrices as factors of rank {min(stack.ranks)} to {max(stack.ranks)}"
+        return stack, f"{reason}, which leave out {100 * stack.left:.2g} % of a trace at most"
     for dtype in (np.float64, np.float32):
         size = stack_bytes(count, n, dtype)
         fits = size + sums_bytes(n, dtype) <= limit
@@ -99,25 +114,23 @@ def make_stack(kernels: Sequence[Kernel], points: Input, run: Run) -> tuple[Matr
             reason = f"half of {count} matrices kept in {np.dtype(dtype).name}"
             return StoredStack(kernels, points, dtype, run.monitor), reason
     reason = f"{count} matrices computed anew: they do not fit {bytes_text(limit)}"
-    rest = limit - sums_bytes(n, np.float32)
-    return ComputedStack(kernels, points, np.float32, run.monitor, limit=rest), reason
+    return ComputedStack(kernels, points, np.float32, run.monitor, limit=limit - sums), reason
 
 
 def given_stack(stack: GramStack, run: Run) -> tuple[MatrixStack, str]:
     """Return matrices that were handed in."""
-    _room_for_sums(len(stack), stack.dtype, run)
+    if sums_bytes(len(stack), stack.dtype) > limit_in_bytes(run.who, run.memory_limit):
+        raise _no_room(len(stack), stack.dtype, run)
     return GivenStack(stack, run.monitor), f"{stack.n_kernels} matrices as given"
 
 
-def _room_for_sums(n: int, dtype: Any, run: Run) -> int:
-    """Return the memory limit in bytes; refuse one that weighted sums of n points do not fit."""
-    limit, need = limit_in_bytes(run.who, run.memory_limit), sums_bytes(n, dtype)
-    if need > limit:
-        must = f"weighted sums of the matrices of {n} points must fit memory_limit"
-        got = f"{bytes_text(need)} for them, a limit of {bytes_text(limit)}"
-        advice = "Raise it, or learn the weights on fewer points and fit SVC with kernel_ on all."
-        raise MemoryLimitError(sentence(run.who, must, got, advice))
-    return limit
+def _no_room(n: int, dtype: Any, run: Run) -> MemoryLimitError:
+    """Return what to do where weighted sums of matrices do not fit."""
+    need, limit = sums_bytes(n, dtype), limit_in_bytes(run.who, run.memory_limit)
+    must = f"weighted sums of the matrices of {n} points must fit memory_limit"
+    got = f"{bytes_text(need)} for them, a limit of {bytes_text(limit)}"
+    advice = "Raise it, or learn the weights on fewer points and fit SVC with kernel_ on all."
+    return MemoryLimitError(sentence(run.who, must, got, advice))
 
 
 def equal_weights(count: int, status: Status) -> Learned:
@@ -181,8 +194,10 @@ class KernelWeights:
             max_iter=settings.max_iter,
             monitor=run.monitor,
         )
-        status = search.ended(WAYS[algorithm](search).run)
+        status, gap = search.ended(WAYS[algorithm](search).run), search.gap
         best = search.best
+        if isinstance(self.stack, FactorStack):
+            status, gap = self._whole_gap(self.stack, factors, search, status)
         weights = np.zeros(self.stack.count)
         weights[used] = search.start() if best is None else best.weights
         weights[weights < SMALL * weights.max()] = 0.0
@@ -192,13 +207,32 @@ class KernelWeights:
             algorithm=algorithm,
             status=status,
             objective=np.nan if best is None else best.primal,
-            gap=search.gap,
+            gap=gap,
             solves=search.solves,
             history=[_spread(step, used, self.stack.count) for step in search.history],
             plan=f"{algorithm}: {plan}",
-            bytes=self.stack.kept + sums_bytes(self.stack.size, self.stack.dtype),
+            bytes=self.stack.kept + self.stack.beside,
             entries=self.stack.count * self.stack.size**2,
         )
+
+    def _whole_gap(
+        self, stack: FactorStack, factors: Array, search: Search, status: Status
+    ) -> tuple[Status, float]:
+        """Return how far J may be from the least J of whole matrices, and whether that will do.
+
+        A whole matrix is at least that of its factor, so that J with factors is an upper bound of
+        J; the forms of whole matrices give the lower bound.
+        """
+        if search.best is None or search.witness is None:
+            return status, np.inf
+        try:
+            forms = np.maximum(factors * stack.whole_forms(search.witness), 0.0)[factors != 0]
+        except Stopped as stop:
+            return stop.reason, np.inf
+        bound = search.height - dual_norm(forms, self.settings.p) / 2
+        gap = max(search.best.primal - bound, 0.0)
+        enough = gap <= self.settings.tol * abs(search.best.primal)
+        return (status if enough or not status.is_good else Status.MEMORY_LIMIT), gap
 
     def _fixed(self, factors: Array, plan: str, weights: Array, algorithm: str) -> Learned:
         """Return weights that no search over J has found, with J there."""
@@ -221,7 +255,7 @@ class KernelWeights:
             solves=1,
             history=history,
             plan=f"{algorithm}: {plan}",
-            bytes=self.stack.kept + sums_bytes(self.stack.size, self.stack.dtype),
+            bytes=self.stack.kept + self.stack.beside,
             entries=self.stack.count * self.stack.size**2,
         )
 

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ...checks import Array
 from ...grams import Gram, prepare
+from ...grams.stacks.factors import FactorStack
 from ...grams.stacks.matrices import MatrixStack
 from ...grams.stacks.sums import WeightedSums
 from ...kernels import Precomputed
 from ...monitor import Monitor
 from ...solvers import BoxSolver, Cholesky, DenseRows, Machine, RidgeProblem
+from ...solvers.box.problem import BoxProblem
+from ...solvers.box.rows import KernelRows, RowStore
 from ...solvers.mkl.problem import Evaluation, Line
 from ..machines import MachineSpec
 
 UNLIMITED = 2**62
+
+# Rows of K among some points for a problem, and its slopes at the start where they are known.
+Source = Callable[[Array, BoxProblem], tuple[KernelRows, Array | None]]
 
 
 @dataclass(kw_only=True)
@@ -32,10 +39,11 @@ class StackOracle(ABC):
 
     stack: MatrixStack
     factors: Array
-    sums: WeightedSums = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.sums = WeightedSums(self.stack)
+    @cached_property
+    def sums(self) -> WeightedSums:
+        """Sums of the matrices, as they are asked for."""
+        return WeightedSums(self.stack)
 
     @abstractmethod
     def solve(self, weights: Array, K: Array) -> Evaluation:
@@ -89,10 +97,19 @@ class MachineOracle(StackOracle):
     _block: Any = field(default=None, init=False)
 
     def solve(self, weights: Array, K: Array) -> Evaluation:
+        return self._solved(weights, lambda rows, problem: (DenseRows(K, rows), None))
+
+    def _solved(self, weights: Array, source: Source) -> Evaluation:
         B = np.zeros((self.stack.size, len(self.specs)))
         machines = []
         for place, (spec, rows) in enumerate(zip(self.specs, self.points, strict=True)):
-            machine = self._machine(K, spec, rows, place)
+            problem = spec.problem
+            if self.machines:  # the bounds are the same, so that the last solution is feasible
+                problem = replace(problem, start=self.machines[place].b)
+            K, g = source(rows, problem)
+            solver = BoxSolver(K, self.tol, UNLIMITED, self.monitor, block=self._block)
+            self._block = solver.block
+            machine = spec.read(problem, solver.solve(problem, g))
             machines.append(machine)
             B[rows, place] = machine.b
         self.machines = machines
@@ -104,13 +121,44 @@ class MachineOracle(StackOracle):
             measure=self.measure,
         )
 
-    def _machine(self, K: Array, spec: MachineSpec, rows: Array, place: int) -> Machine:
-        solver = BoxSolver(DenseRows(K, rows), self.tol, UNLIMITED, self.monitor, block=self._block)
-        self._block = solver.block
-        problem = spec.problem
-        if self.machines:  # the bounds are the same, so that the last solution is feasible
-            problem = replace(problem, start=self.machines[place].b)
-        return spec.read(problem, solver.solve(problem))
+
+@dataclass(kw_only=True)
+class FactorOracle(MachineOracle):
+    """J of support vector machines with matrices of low rank, whose sum is computed by rows."""
+
+    stack: FactorStack
+
+    @cached_property
+    def buffer(self) -> Array:
+        """Where rows of a sum are kept."""
+        return np.empty(self.stack.room // 4, dtype=np.float32)
+
+    def __call__(self, weights: Array) -> Evaluation:
+        K = self.stack.sum(self.scaled(weights))
+
+        def source(rows: Array, problem: BoxProblem) -> tuple[KernelRows, Array]:
+            part, n = K.among(rows), len(rows)
+            room = len(self.buffer) // n
+            store = RowStore(part.rows, n, n, room, np.float32, buffer=self.buffer)
+            return store, part.product(problem.start) + problem.linear
+
+        return self._solved(weights, source)
+
+    def line(self, start: Array, along: Array) -> Line:
+        return FactorLine(oracle=self, start=start, along=along)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactorLine(Line):
+    """J on a line, where forms cost little."""
+
+    oracle: FactorOracle
+
+    def at(self, step: float, weights: Array) -> Evaluation:
+        return self.oracle(weights)
+
+    def slope(self, found: Evaluation) -> float:
+        return float(found.slopes @ self.along)
 
 
 @dataclass(kw_only=True)

@@ -44,6 +44,11 @@ class MatrixStack(ABC):
         self.add(total, weights)
         return total
 
+    @property
+    def beside(self) -> int:
+        """Bytes of the sums that are made of the matrices."""
+        return sums_bytes(self.size, self.dtype)
+
     @abstractmethod
     def add(self, total: Array, weights: Array) -> None:
         """Add sum_m w_m K_m to a symmetric matrix; matrices of weight 0 are not touched."""
@@ -143,7 +148,7 @@ class ComputedStack(MatrixStack):
         return np.array([kernel.diag(points) for kernel in self.kernels], dtype=np.float64)
 
     def doubtful(self) -> list[int]:
-        return [m for m, kernel in enumerate(self.kernels) if not _is_mercer(kernel)]
+        return [m for m, kernel in enumerate(self.kernels) if not is_mercer(kernel)]
 
     def matrix(self, place: int) -> Array:
         total = np.empty((self.size, self.size))
@@ -282,7 +287,7 @@ def half_shares(B: Array, rows: slice, columns: slice) -> Array:
     return np.asarray(np.outer(B[rows], right) if B.shape[1] == 1 else B[rows] @ right.T)
 
 
-def _is_mercer(kernel: Kernel) -> bool:
+def is_mercer(kernel: Kernel) -> bool:
     """Return whether a kernel is known to be positive semi-definite on all points."""
     doubtful = isinstance(kernel, Sigmoid) or kernel.is_user_defined()
-    return not doubtful and all(_is_mercer(child) for child in kernel.children())
+    return not doubtful and all(is_mercer(child) for child in kernel.children())

@@ -112,6 +112,8 @@ class Search:
     monitor: Monitor
     solves: int = field(default=0, init=False)
     bound: float = field(default=-np.inf, init=False)  # J is nowhere below it
+    height: float = field(default=-np.inf, init=False)  # of the lower bound that it comes from
+    witness: Array | None = field(default=None, init=False)  # the b of that lower bound
     best: Evaluation | None = field(default=None, init=False)
     history: list[Step] = field(default_factory=list, init=False)
 
@@ -131,7 +133,13 @@ class Search:
 
     def settle(self, found: Evaluation) -> None:
         """Take note of the lower bound of an evaluation."""
-        self.bound = max(self.bound, found.height - dual_norm(found.forms, self.p) / 2)
+        bound = found.height - dual_norm(found.forms, self.p) / 2
+        self.raise_bound(bound, found.height, found.solution)
+
+    def raise_bound(self, bound: float, height: float, solution: Array) -> None:
+        """Take note of a bound of J and of the b that it comes from, if it is the best so far."""
+        if bound > self.bound:
+            self.bound, self.height, self.witness = bound, height, solution
 
     def _counted(self, found: Evaluation) -> Evaluation:
         self.solves += 1
