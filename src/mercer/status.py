@@ -17,6 +17,7 @@ class Status(StrEnum):
     ONE_PASS = "one pass"
     ITERATION_LIMIT = "iteration limit"
     TIME_LIMIT = "time limit"
+    MEMORY_LIMIT = "memory limit"
     CANCELLED = "cancelled"
     STAGNATED = "stagnated"
     ROUNDING = "rounding"
@@ -49,6 +50,7 @@ def first_bad(states: list[Status]) -> Status:
 _USUAL = {
     Status.ITERATION_LIMIT: "Raise max_iter, or loosen tol.",
     Status.TIME_LIMIT: "Raise time_limit, or choose solver='nystrom' for a smaller model.",
+    Status.MEMORY_LIMIT: "Raise memory_limit: matrices of low rank stand for the whole ones.",
     Status.CANCELLED: "The fit was asked to stop; fit again to finish it.",
     Status.STAGNATED: "Rounding limits the accuracy: loosen tol, raise alpha, or hand in X as "
     "float64.",

@@ -10,7 +10,7 @@ from mercer.monitor import Monitor
 from mercer.solvers.mkl.closed import ClosedForm, closed_form
 from mercer.solvers.mkl.level import LevelMethod, onto_simplex
 from mercer.solvers.mkl.problem import Evaluation, Search, dual_norm
-from mercer.solvers.mkl.simple import SimpleMKL, direction, longest
+from mercer.solvers.mkl.simple import SimpleMKL, direction, dropped, longest, moved
 
 WAYS = {"simple": SimpleMKL, "level": LevelMethod, "lp": ClosedForm}
 
@@ -23,7 +23,7 @@ class Ridge:
         factors = [random.normal(size=(n, 1 + m % 3)) for m in range(count)]
         self.K = np.array([F @ F.T / np.trace(F @ F.T) * n for F in factors])
         self.y = factors[1][:, 0] + 0.5 * factors[4][:, 0] + 0.1 * random.normal(size=n)
-        self.calls = 0
+        self.calls = self.measured = 0
 
     def __call__(self, weights):
         self.calls += 1
@@ -31,8 +31,31 @@ class Ridge:
         K = np.tensordot(weights, self.K, 1)
         a = np.linalg.solve(np.eye(len(K)) + K, self.y)
         value = float(self.y @ a) / 2
-        forms = np.einsum("i,mij,j->m", a, self.K, a)
-        return Evaluation(weights=weights, primal=value, dual=value, forms=forms)
+        return Evaluation(
+            weights=weights, primal=value, dual=value, solution=a, measure=self.measure
+        )
+
+    def measure(self, a):
+        self.measured += 1
+        return np.einsum("i,mij,j->m", a, self.K, a)
+
+    def line(self, start, along):
+        return PlainLine(self, start, along)
+
+
+class PlainLine:
+    """J on a line, every evaluation by itself."""
+
+    def __init__(self, oracle, start, along):
+        self.oracle, self.start, self.along = oracle, start, along
+
+    def at(self, step, weights):
+        assert np.allclose(weights, self.start + step * self.along, atol=1e-7)
+        return self.oracle(weights)
+
+    def slope(self, found):
+        K = np.tensordot(self.along, self.oracle.K, 1)
+        return -float(found.solution @ K @ found.solution) / 2
 
 
 def search(oracle, p=1.0, tol=1e-6, max_iter=500, **rest):
@@ -138,9 +161,36 @@ def test_the_update_keeps_the_sum():
     along = np.array([-0.3, 0.5, -0.2])
     step, last = longest(np.array([0.2, 0.5, 0.3]), along)
     assert (step, last) == (pytest.approx(2 / 3), 0)
-    along[1] += along[0]
-    along[0] = 0.0
-    assert along.sum() == pytest.approx(0.0)
+    left = dropped(along, np.array([True, False, False]), top=1)
+    assert left == pytest.approx([0.0, 0.2, -0.2])
+    assert along.tolist() == [-0.3, 0.5, -0.2]
+
+
+def test_weights_on_a_line_stay_on_the_simplex():
+    line = PlainLine(None, np.array([0.3, 0.5, 0.2 - 1e-10, 1e-10]), np.array([-0.3, 0.4, -0.1, 0]))
+    assert moved(line, 0.5) == pytest.approx([0.15, 0.7, 0.15, 0.0], abs=1e-9)
+    assert moved(line, 0.5)[3] == 0.0
+    found = moved(line, 1.0, zero=0)
+    assert found[0] == 0.0
+    assert found.sum() == 1.0
+
+
+def test_a_step_ends_where_the_top_itself_is_dropped():
+    # From equal weights the first is the top; it is worth nothing, so that it reaches 0 first.
+    oracle = Ridge()
+    oracle.K[0] /= 1e6
+    made = search(oracle)
+    assert SimpleMKL(made).run() == "converged"
+    assert made.history[1].weights[0] == 0.0
+    assert all(step.weights.sum() == pytest.approx(1.0) for step in made.history)
+
+
+def test_forms_are_asked_for_at_accepted_weights_only():
+    oracle = Ridge(count=12, seed=3)
+    made = search(oracle)
+    SimpleMKL(made).run()
+    assert oracle.calls == made.solves
+    assert oracle.measured == len(made.history) < made.solves
 
 
 def test_projections_and_norms():

@@ -1,5 +1,7 @@
 """Learning the weights of kernels: the optimum, every kind of data, what bad input gets."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -282,6 +284,61 @@ def test_memory_decides_what_is_kept(limit):
     assert np.allclose(found.weights_, wanted.weights_, atol=1e-3)
 
 
+MANY = np.random.default_rng(8).normal(size=(500, 4))
+CLASSES = np.digitize(np.abs(MANY[:, 1]) + MANY[:, 0] / 2, [0.3, 0.9])
+LOW = [Gaussian(gamma).on([column]) for column in range(4) for gamma in (0.1, 1.0)] + [Linear()]
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "simple", "lp"])
+@pytest.mark.parametrize("labels", [CLASSES > 0, CLASSES], ids=["two", "three"])
+def test_factors_of_low_rank_where_no_sum_fits(algorithm, labels):
+    options = {"C": 3.0, "algorithm": algorithm, "gap_tol": 0.03}
+    wanted = MKLClassifier(LOW, **options).fit(MANY, labels)
+    found = MKLClassifier(LOW, memory_limit="4MB", **options).fit(MANY, labels)
+    certificate = found.certificate_
+    assert certificate.status == "converged"
+    assert "9 matrices as factors of rank 4 to" in certificate.plan
+    left = re.search(r"which leave out (\S+) % of a trace", certificate.plan)
+    assert left is not None
+    assert float(left[1]) < 0.1
+    assert certificate.bytes < 2 * 10**6
+    assert certificate.objective == pytest.approx(wanted.certificate_.objective, rel=0.03)
+    assert (found.predict(MANY) == wanted.predict(MANY)).mean() > 0.97
+
+
+def test_the_gap_is_that_of_whole_matrices():
+    kernels = [Gaussian(5.0), Gaussian(0.1).on([1]), Gaussian(20.0)]  # two of them of full rank
+    truth = MKLClassifier(kernels, C=3.0, gap_tol=1e-4).fit(MANY, CLASSES > 0).certificate_
+    with pytest.warns(ConvergenceWarning, match=r"memory limit.*Raise memory_limit"):
+        model = MKLClassifier(kernels, C=3.0, memory_limit="1500KB").fit(MANY, CLASSES > 0)
+    found = model.certificate_
+    assert found.status == "memory limit"
+    assert found.objective >= truth.objective - truth.gap
+    assert found.objective - found.gap <= truth.objective
+
+
+def test_what_needs_sums_of_matrices_says_so():
+    options = {"memory_limit": "4MB"}
+    for model, y in (
+        (MKLClassifier(LOW, algorithm="easy", **options), CLASSES > 0),
+        (MKLClassifier([*LOW, FunctionKernel(lambda A, B: A @ B.T)], **options), CLASSES > 0),
+        (MKLRegressor(LOW, loss="squared", **options), MANY[:, 0]),
+        (MKLClassifier(LOW, memory_limit="100KB"), CLASSES > 0),
+    ):
+        with pytest.raises(MemoryLimitError, match="learn the weights on fewer points"):
+            model.fit(MANY, y)
+
+
+def test_machines_of_other_kinds_on_factors():
+    options = {"memory_limit": "4MB", "gap_tol": 0.05}
+    regressor = MKLRegressor(LOW, C=3.0, **options).fit(MANY, np.sin(2 * MANY[:, 2]))
+    novelty = MKLOneClassSVM(LOW, nu=0.2, **options).fit(MANY)
+    for model in (regressor, novelty):
+        assert "factors of rank" in model.certificate_.plan
+        assert model.certificate_.status in ("converged", "memory limit")
+    assert regressor.weights_[4:6].sum() > 0.8
+
+
 # --- bad input --------------------------------------------------------------------------------
 
 
@@ -336,8 +393,13 @@ def test_no_time_and_no_room():
         model = MKLClassifier(KERNELS, time_limit=1e-9).fit(X, TWO)
     assert np.isfinite(model.decision_function(NEW)).all()
     assert model.weights_.sum() == pytest.approx(1.0)
-    with pytest.raises(MemoryLimitError, match="a weighted sum of the matrices of 70 points"):
+    with pytest.raises(
+        MemoryLimitError, match="weighted sums of the matrices of 70 points must fit"
+    ):
         MKLClassifier(KERNELS, memory_limit=1000).fit(X, TWO)
+    stack = GramStack([kernel(X) for kernel in KERNELS])
+    with pytest.raises(MemoryLimitError, match="learn the weights on fewer points"):
+        MKLClassifier("precomputed", memory_limit=1000).fit(stack, TWO)
     with pytest.warns(ConvergenceWarning, match="Raise max_iter or gap_tol"):
         MKLClassifier(KERNELS, max_iter=1, gap_tol=1e-9).fit(X, TWO)
 

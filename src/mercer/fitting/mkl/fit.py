@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ...checks import Array, KernelError, MemoryLimitError, bytes_text, sentence
 from ...grams import GramStack, limit_in_bytes
+from ...grams.stacks.factors import FactorStack, factor_columns
 from ...grams.stacks.matrices import (
     ComputedStack,
     GivenStack,
     MatrixStack,
     StoredStack,
+    is_mercer,
     stack_bytes,
+    sums_bytes,
 )
 from ...inputs import Input
 from ...kernels import Kernel
@@ -25,13 +29,14 @@ from ...solvers import BoxSolver, DenseRows
 from ...solvers.box.machines import hard_margin
 from ...solvers.mkl.closed import ClosedForm
 from ...solvers.mkl.level import LevelMethod
-from ...solvers.mkl.problem import Evaluation, Oracle, Search, Step
+from ...solvers.mkl.problem import Oracle, Search, Step, dual_norm
 from ...solvers.mkl.simple import SimpleMKL
 from ...status import Status
 
 ALGORITHMS = ("auto", "simple", "level", "lp", "easy", "average")
 SCALINGS = ("diagonal", "trace", "variance")
 PRECISE = 512 * 2**20  # bytes up to which matrices are kept in double precision
+LEAST_RANK = 8  # of a factor that stands for a matrix
 UNLIMITED = 2**62
 SMALL = 1e-8  # weights below are 0
 
@@ -86,29 +91,46 @@ class Learned:
         return self.weights * self.factors
 
 
-def make_stack(kernels: Sequence[Kernel], points: Input, run: Run) -> tuple[MatrixStack, str]:
-    """Return the matrices of the kernels, kept where they fit, and why they are kept or not."""
-    limit, n, count = limit_in_bytes(run.who, run.memory_limit), len(points), len(kernels)
-    own = 3 * n * n * 4  # the weighted sum and what a band of it needs
-    if own > limit:
-        need, room = bytes_text(own), bytes_text(limit)
-        raise MemoryLimitError(
-            f"{run.who}: a weighted sum of the matrices of {n} points must fit memory_limit; it "
-            f"needs {need}, the limit is {room}. Raise it, or learn the weights on fewer points "
-            "and fit SVC with kernel_ on all."
-        )
+def make_stack(
+    kernels: Sequence[Kernel], points: Input, run: Run, *, low_rank: bool
+) -> tuple[MatrixStack, str]:
+    """Return the matrices of the kernels, kept where they fit, and why they are kept or not.
+
+    low_rank: whether factors will do where not even sums of matrices fit.
+    """
+    n, count = len(points), len(kernels)
+    limit, sums = limit_in_bytes(run.who, run.memory_limit), sums_bytes(n, np.float32)
+    if sums > limit:
+        known = low_rank and all(is_mercer(kernel) for kernel in kernels)
+        if not known or factor_columns(n, limit) < LEAST_RANK * count:
+            raise _no_room(n, np.float32, run)
+        stack = FactorStack(kernels, points, run.monitor, limit=limit)
+        reason = f"{count} matrices as factors of rank {min(stack.ranks)} to {max(stack.ranks)}"
+        return stack, f"{reason}, which leave out {100 * stack.left:.2g} % of a trace at most"
     for dtype in (np.float64, np.float32):
         size = stack_bytes(count, n, dtype)
-        if size + own <= limit and (dtype == np.float32 or size <= PRECISE):
+        fits = size + sums_bytes(n, dtype) <= limit
+        if fits and (dtype == np.float32 or size <= PRECISE):
             reason = f"half of {count} matrices kept in {np.dtype(dtype).name}"
             return StoredStack(kernels, points, dtype, run.monitor), reason
     reason = f"{count} matrices computed anew: they do not fit {bytes_text(limit)}"
-    return ComputedStack(kernels, points, np.float32, run.monitor), reason
+    return ComputedStack(kernels, points, np.float32, run.monitor, limit=limit - sums), reason
 
 
 def given_stack(stack: GramStack, run: Run) -> tuple[MatrixStack, str]:
     """Return matrices that were handed in."""
+    if sums_bytes(len(stack), stack.dtype) > limit_in_bytes(run.who, run.memory_limit):
+        raise _no_room(len(stack), stack.dtype, run)
     return GivenStack(stack, run.monitor), f"{stack.n_kernels} matrices as given"
+
+
+def _no_room(n: int, dtype: Any, run: Run) -> MemoryLimitError:
+    """Return what to do where weighted sums of matrices do not fit."""
+    need, limit = sums_bytes(n, dtype), limit_in_bytes(run.who, run.memory_limit)
+    must = f"weighted sums of the matrices of {n} points must fit memory_limit"
+    got = f"{bytes_text(need)} for them, a limit of {bytes_text(limit)}"
+    advice = "Raise it, or learn the weights on fewer points and fit SVC with kernel_ on all."
+    return MemoryLimitError(sentence(run.who, must, got, advice))
 
 
 def equal_weights(count: int, status: Status) -> Learned:
@@ -165,15 +187,17 @@ class KernelWeights:
         if algorithm == "easy":
             return self._fixed(factors, plan, self._easy(factors), "easy")
         search = Search(
-            oracle=_restricted(self.oracle(self.stack, factors), used, self.stack.count),
+            oracle=self.oracle(self.stack, factors),
             count=len(used),
             p=settings.p,
             tol=settings.tol,
             max_iter=settings.max_iter,
             monitor=run.monitor,
         )
-        status = search.ended(WAYS[algorithm](search).run)
+        status, gap = search.ended(WAYS[algorithm](search).run), search.gap
         best = search.best
+        if isinstance(self.stack, FactorStack):
+            status, gap = self._whole_gap(self.stack, factors, search, status)
         weights = np.zeros(self.stack.count)
         weights[used] = search.start() if best is None else best.weights
         weights[weights < SMALL * weights.max()] = 0.0
@@ -183,20 +207,39 @@ class KernelWeights:
             algorithm=algorithm,
             status=status,
             objective=np.nan if best is None else best.primal,
-            gap=search.gap,
+            gap=gap,
             solves=search.solves,
             history=[_spread(step, used, self.stack.count) for step in search.history],
             plan=f"{algorithm}: {plan}",
-            bytes=self.stack.kept + 3 * self.stack.size**2 * 4,
+            bytes=self.stack.kept + self.stack.beside,
             entries=self.stack.count * self.stack.size**2,
         )
+
+    def _whole_gap(
+        self, stack: FactorStack, factors: Array, search: Search, status: Status
+    ) -> tuple[Status, float]:
+        """Return how far J may be from the least J of whole matrices, and whether that will do.
+
+        A whole matrix is at least that of its factor, so that J with factors is an upper bound of
+        J; the forms of whole matrices give the lower bound.
+        """
+        if search.best is None or search.witness is None:
+            return status, np.inf
+        try:
+            forms = np.maximum(factors * stack.whole_forms(search.witness), 0.0)[factors != 0]
+        except Stopped as stop:
+            return stop.reason, np.inf
+        bound = search.height - dual_norm(forms, self.settings.p) / 2
+        gap = max(search.best.primal - bound, 0.0)
+        enough = gap <= self.settings.tol * abs(search.best.primal)
+        return (status if enough or not status.is_good else Status.MEMORY_LIMIT), gap
 
     def _fixed(self, factors: Array, plan: str, weights: Array, algorithm: str) -> Learned:
         """Return weights that no search over J has found, with J there."""
         found = None
         status = Status.COMPLETE
         try:
-            found = self.oracle(self.stack, factors)(weights)
+            found = self.oracle(self.stack, factors)(weights[factors != 0])
         except Stopped as stop:
             status = stop.reason
         history = []
@@ -212,7 +255,7 @@ class KernelWeights:
             solves=1,
             history=history,
             plan=f"{algorithm}: {plan}",
-            bytes=self.stack.kept + 3 * self.stack.size**2 * 4,
+            bytes=self.stack.kept + self.stack.beside,
             entries=self.stack.count * self.stack.size**2,
         )
 
@@ -280,18 +323,6 @@ class KernelWeights:
                 got = f"{self.names[m]} with the eigenvalue {lowest:.3g}"
                 advice = "check_kernel tells more; repair(K) returns the nearest matrix that is."
                 raise KernelError(sentence(self.settings.run.who, must, got, advice))
-
-
-def _restricted(evaluate: Oracle, used: Array, count: int) -> Oracle:
-    """Return J as a function of the weights of some of the kernels, the others being 0."""
-
-    def restricted(weights: Array) -> Evaluation:
-        whole = np.zeros(count)
-        whole[used] = weights
-        found = evaluate(whole)
-        return replace(found, weights=weights, forms=found.forms[used])
-
-    return restricted
 
 
 def _spread(step: Step, used: Array, count: int) -> Step:

@@ -17,6 +17,7 @@ from ...checks import Array
 from ...inputs import Input
 from ...kernels import Kernel, On, Sigmoid
 from ...kernels.algebra import Scaled, Sum
+from ...linalg.blas import blas_threads
 from ...monitor import Monitor
 from ..engine import program_of, tile
 from ..kinds.tiled import TiledGram
@@ -26,6 +27,7 @@ from .given import GramStack
 
 TOGETHER = 8  # kernels whose blocks one program computes
 BAND = 64 * 2**20  # bytes of the blocks that are on their way together
+BAND_OF_ONE = 2**20  # bytes of rows of one matrix, few enough for the cache
 
 
 class MatrixStack(ABC):
@@ -36,9 +38,20 @@ class MatrixStack(ABC):
     dtype: np.dtype[Any]
     kept: int = 0  # bytes
 
-    @abstractmethod
     def weighted(self, weights: Array) -> Array:
         """Return sum_m w_m K_m; matrices of weight 0 are not touched."""
+        total = np.zeros((self.size, self.size), dtype=self.dtype)
+        self.add(total, weights)
+        return total
+
+    @property
+    def beside(self) -> int:
+        """Bytes of the sums that are made of the matrices."""
+        return sums_bytes(self.size, self.dtype)
+
+    @abstractmethod
+    def add(self, total: Array, weights: Array) -> None:
+        """Add sum_m w_m K_m to a symmetric matrix; matrices of weight 0 are not touched."""
 
     @abstractmethod
     def forms(self, B: Array) -> Array:
@@ -64,16 +77,20 @@ class GivenStack(MatrixStack):
         self.stack, self.monitor = stack, monitor
         self.count, self.size, self.dtype = stack.n_kernels, len(stack), stack.dtype
 
-    def weighted(self, weights: Array) -> Array:
-        self.monitor.poll()
-        return self.stack.weighted(weights)
+    def add(self, total: Array, weights: Array) -> None:
+        step = max(16, BAND_OF_ONE // max(self.size * self.dtype.itemsize, 1))
+        for m in np.flatnonzero(weights):
+            self.monitor.poll()
+            for start in range(0, self.size, step):
+                rows = slice(start, start + step)
+                total[rows] += self.stack.matrices[m][rows] * self.dtype.type(weights[m])
 
     def forms(self, B: Array) -> Array:
-        used = np.flatnonzero(B.any(axis=1))
-        part, square = B[used], np.ix_(used, used)
-        return np.array(
-            [float(np.einsum("ij,ij->", part, K[square] @ part)) for K in self.stack.matrices]
-        )
+        found = np.zeros(self.count)
+        for m, K in enumerate(self.stack.matrices):
+            self.monitor.poll()
+            found[m] = quadratic_form(K, B)
+        return found
 
     def diagonals(self) -> Array:
         return np.array([np.diagonal(K) for K in self.stack.matrices], dtype=np.float64)
@@ -86,25 +103,32 @@ class GivenStack(MatrixStack):
 
 
 class ComputedStack(MatrixStack):
-    """Matrices that are computed anew whenever they are asked for."""
+    """Matrices that are computed anew whenever they are asked for.
+
+    limit: bytes that forms may take, or "auto".
+    """
 
     def __init__(
-        self, kernels: Sequence[Kernel], points: Input, dtype: Any, monitor: Monitor
+        self,
+        kernels: Sequence[Kernel],
+        points: Input,
+        dtype: Any,
+        monitor: Monitor,
+        *,
+        limit: int | str = "auto",
     ) -> None:
-        self.kernels, self.monitor = tuple(kernels), monitor
+        self.kernels, self.monitor, self.limit = tuple(kernels), monitor, limit
         self.view = View(Side(points))
         self.count, self.size, self.dtype = len(self.kernels), len(points), np.dtype(dtype)
 
-    def weighted(self, weights: Array) -> Array:
-        total = np.zeros((self.size, self.size), dtype=self.dtype)
-        used = np.flatnonzero(weights)
-        for group in self._groups(used):
-            terms = tuple(Scaled(self.kernels[m], float(weights[m])) for m in group)
-            whole = terms[0] if len(terms) == 1 else Sum(terms)
-            for rows, columns, blocks in self._bands((whole,), self.view):
-                total[rows, columns] += blocks[0]
-                total[rows.stop :, rows] = total[rows, rows.stop :].T
-        return total
+    def add(self, total: Array, weights: Array) -> None:
+        for sign in (1, -1):  # a sum of kernels has no negative terms
+            for group in self._groups(np.flatnonzero(sign * weights > 0)):
+                terms = tuple(Scaled(self.kernels[m], sign * float(weights[m])) for m in group)
+                whole = terms[0] if len(terms) == 1 else Sum(terms)
+                for rows, columns, blocks in self._bands((whole,), self.view):
+                    total[rows, columns] += sign * blocks[0]
+                    total[rows.stop :, rows] = total[rows, rows.stop :].T
 
     def forms(self, B: Array) -> Array:
         used = np.flatnonzero(B.any(axis=1))
@@ -114,7 +138,7 @@ class ComputedStack(MatrixStack):
         # Products in tiles that are never stored; half of a matrix would have to be.
         view, part = View(Side(self.view.take(used).points)), B[used]
         for m, kernel in enumerate(self.kernels):
-            plan = make_plan(kernel, view, view, self.dtype, "auto", store=False)
+            plan = make_plan(kernel, view, view, self.dtype, self.limit, store=False)
             K = TiledGram(kernel, view, view, plan, self.dtype, self.monitor)
             found[m] = float(np.einsum("ij,ij->", part, K @ part))
         return found
@@ -124,7 +148,7 @@ class ComputedStack(MatrixStack):
         return np.array([kernel.diag(points) for kernel in self.kernels], dtype=np.float64)
 
     def doubtful(self) -> list[int]:
-        return [m for m, kernel in enumerate(self.kernels) if not _is_mercer(kernel)]
+        return [m for m, kernel in enumerate(self.kernels) if not is_mercer(kernel)]
 
     def matrix(self, place: int) -> Array:
         total = np.empty((self.size, self.size))
@@ -199,28 +223,31 @@ class StoredStack(ComputedStack):
                     part[m] = block
             self.monitor.report("kernels", (done + 1) / len(groups))
 
-    def weighted(self, weights: Array) -> Array:
-        total = np.empty((self.size, self.size), dtype=self.dtype)
+    def add(self, total: Array, weights: Array) -> None:
         used, factors = np.flatnonzero(weights), weights.astype(self.dtype)
+        if len(used) == 0:
+            return
         few = 2 * len(used) <= self.count  # else a product with all of them is faster
-        for rows, columns, part in self.parts:
-            if few:
-                block, term = np.zeros_like(part[0]), np.empty_like(part[0])
-                for m in used:
-                    block += np.multiply(part[m], factors[m], out=term)
-            else:
-                block = (factors @ part.reshape(self.count, -1)).reshape(part.shape[1:])
-            total[rows, columns] = block
-            total[rows.stop :, rows] = block[:, rows.stop - rows.start :].T
-            self.monitor.poll()
-        return total
+        with blas_threads(1):  # which waits for memory; several would wait for one another
+            for rows, columns, part in self.parts:
+                block = total[rows, columns]
+                if few:
+                    term = np.empty_like(part[0])
+                    for m in used:
+                        block += np.multiply(part[m], factors[m], out=term)
+                else:
+                    block += (factors @ part.reshape(self.count, -1)).reshape(block.shape)
+                total[rows.stop :, rows] = total[rows, rows.stop :].T
+                self.monitor.poll()
 
     def forms(self, B: Array) -> Array:
-        found, narrow = np.zeros(self.count), B.astype(self.dtype)
-        for rows, columns, part in self.parts:
-            shares = half_shares(narrow, rows, columns)
-            found += part.reshape(self.count, -1) @ shares.ravel()
-            self.monitor.poll()
+        found, narrow, used = np.zeros(self.count), B.astype(self.dtype), (B != 0).any(axis=1)
+        with blas_threads(1):
+            for rows, columns, part in self.parts:
+                shares = half_shares(narrow, rows, columns)
+                for row in np.flatnonzero(used[rows]):  # the others are not read
+                    found += part[:, row] @ shares[row]
+                self.monitor.poll()
         return found
 
     def matrix(self, place: int) -> Array:
@@ -231,9 +258,26 @@ class StoredStack(ComputedStack):
         return total
 
 
+def sums_bytes(size: int, dtype: Any) -> int:
+    """Return what weighted sums take: the three of a line, and bands of one."""
+    whole = size * size * int(np.dtype(dtype).itemsize)
+    return 3 * whole + 2 * min(whole, BAND)
+
+
 def stack_bytes(count: int, size: int, dtype: Any) -> int:
     """Return what a `StoredStack` takes."""
     return int(count * size * (size + 64) // 2 * np.dtype(dtype).itemsize)
+
+
+def quadratic_form(K: Array, B: Array) -> float:
+    """Return <K, B B'> of a symmetric matrix, of which only rows are read where B is not 0."""
+    used, narrow, found = np.flatnonzero(B.any(axis=1)), B.astype(K.dtype), 0.0
+    step = max(16, BAND_OF_ONE // max(len(K) * K.itemsize, 1))
+    with blas_threads(1):
+        for start in range(0, len(used), step):
+            rows = used[start : start + step]
+            found += float(np.einsum("ij,ij->", B[rows], K[rows] @ narrow))
+    return found
 
 
 def half_shares(B: Array, rows: slice, columns: slice) -> Array:
@@ -243,7 +287,7 @@ def half_shares(B: Array, rows: slice, columns: slice) -> Array:
     return np.asarray(np.outer(B[rows], right) if B.shape[1] == 1 else B[rows] @ right.T)
 
 
-def _is_mercer(kernel: Kernel) -> bool:
+def is_mercer(kernel: Kernel) -> bool:
     """Return whether a kernel is known to be positive semi-definite on all points."""
     doubtful = isinstance(kernel, Sigmoid) or kernel.is_user_defined()
-    return not doubtful and all(_is_mercer(child) for child in kernel.children())
+    return not doubtful and all(is_mercer(child) for child in kernel.children())

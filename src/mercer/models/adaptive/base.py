@@ -22,8 +22,9 @@ from ...fitting.mkl.fit import (
     given_stack,
     make_stack,
 )
-from ...fitting.mkl.oracles import MachineOracle
+from ...fitting.mkl.oracles import FactorOracle, MachineOracle
 from ...grams import GramStack, limited_threads
+from ...grams.stacks.factors import FactorStack
 from ...grams.stacks.matrices import MatrixStack
 from ...inputs import GRAM, Input, as_input
 from ...kernels import Gaussian, Kernel, Linear, Precomputed, Sum, to_kernel
@@ -204,12 +205,14 @@ class KernelLearner(KernelEstimator):
         X: Any,
         oracle: Callable[[MatrixStack, Array], Oracle],
         signs: Sequence[tuple[Array, Array]] = (),
+        low_rank: bool = False,
     ) -> tuple[Input, Kernel, Learned]:
         """Learn the weights; return the points and the kernel that the estimator is fitted with.
 
-        X: the points as they were handed in.
+        X: the points as they were handed in. low_rank: whether the oracle takes factors.
         """
         settings = self._mkl_settings(run)
+        low_rank = low_rank and settings.algorithm != "easy"  # it changes the diagonal of a sum
         kernels: tuple[Kernel, ...] = ()
         given = self._as_stack(X) if self._is_given() else None
         if given is not None:
@@ -218,9 +221,10 @@ class KernelLearner(KernelEstimator):
             kernels = self._resolved(points, weight)
             names = [repr(kernel) for kernel in kernels]
         try:
-            stack, plan = (
-                make_stack(kernels, points, run) if given is None else given_stack(given, run)
-            )
+            if given is None:
+                stack, plan = make_stack(kernels, points, run, low_rank=low_rank)
+            else:
+                stack, plan = given_stack(given, run)
             search = KernelWeights(
                 stack, names, settings, oracle=oracle, signs=signs, weight=weight
             )
@@ -252,21 +256,18 @@ class KernelLearner(KernelEstimator):
 
         def oracle(stack: MatrixStack, factors: Array) -> Oracle:
             tol = checks.number(run.who, "tol", self.tol, above=0)
-            found = MachineOracle(
-                stack=stack,
-                factors=factors,
-                specs=specs,
-                points=places,
-                tol=tol,
-                monitor=run.monitor,
-            )
-            made.append(found)
-            return found
+            settings: dict[str, Any] = {"factors": factors, "specs": specs, "points": places}
+            settings |= {"tol": tol, "monitor": run.monitor}
+            if isinstance(stack, FactorStack):
+                made.append(FactorOracle(stack=stack, **settings))
+            else:
+                made.append(MachineOracle(stack=stack, **settings))
+            return made[-1]
 
         signs = [(rows, -spec.problem.linear) for rows, spec in zip(places, specs, strict=True)]
         with limited_threads(run.n_jobs, run.who):
             found, kernel, learned = self._learn(
-                points, weight, run, X=X, oracle=oracle, signs=signs
+                points, weight, run, X=X, oracle=oracle, signs=signs, low_rank=True
             )
         machines = made[-1].machines if made else []
         if len(machines) == len(specs):

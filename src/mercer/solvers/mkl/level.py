@@ -30,16 +30,15 @@ class LevelMethod:
     """
 
     search: Search
-    heights: list[float] = field(default_factory=list, init=False)
-    rows: list[Array] = field(default_factory=list, init=False)
+    made: list[Evaluation] = field(default_factory=list, init=False)
 
     def run(self) -> Status:
         """Return how it ended; the search has the rest."""
         search, weights = self.search, self.search.start()
         for _ in range(search.max_iter):
             at = search.evaluate(weights)
-            self._add(at)
-            search.bound = max(search.bound, self._lowest())
+            self.made.append(at)
+            self._bound()
             search.note(at)
             if search.is_reached():
                 return Status.CONVERGED
@@ -49,17 +48,20 @@ class LevelMethod:
             weights = found
         return Status.ITERATION_LIMIT
 
-    def _add(self, at: Evaluation) -> None:
-        self.heights.append(at.height)
-        self.rows.append(at.slopes)
+    def _heights(self) -> Array:
+        return np.array([at.height for at in self.made])
 
-    def _lowest(self) -> float:
-        """Return a bound of J: the minimum over the simplex of the largest bound so far.
+    def _rows(self) -> Array:
+        return np.array([at.slopes for at in self.made])
+
+    def _bound(self) -> None:
+        """Bound J by the minimum over the simplex of the largest bound so far.
 
         Every mean of the bounds is one, and linear, so that its minimum is at a corner. The linear
-        program says which mean is best; the bound holds even where it is not solved exactly.
+        program says which mean is best; the bound holds even where it is not solved exactly. The
+        mean of the solutions b has a bound that is no lower.
         """
-        heights, rows = np.array(self.heights), np.array(self.rows)
+        heights, rows = self._heights(), self._rows()
         top = heights.max()
         scale = max(float(np.abs(rows).max()), float(np.abs(heights - top).max()), 1e-300)
         count = rows.shape[1]
@@ -73,10 +75,12 @@ class LevelMethod:
             method="highs",
         )
         if found.status != 0:
-            return -np.inf
+            return
         shares = np.maximum(-found.ineqlin.marginals, 0.0)
         shares /= shares.sum()
-        return float(shares @ heights + (shares @ rows).min())
+        height = float(shares @ heights)
+        mean = np.tensordot(shares, [at.solution for at in self.made], 1)
+        self.search.raise_bound(height + float((shares @ rows).min()), height, mean)
 
     def _project(self, weights: Array) -> Array:
         """Return the weights of the level set that are nearest to these.
@@ -87,7 +91,7 @@ class LevelMethod:
         search = self.search
         best = search.best.primal if search.best is not None else 0.0
         level = search.bound + LEVEL * (best - search.bound)
-        rows, room = np.array(self.rows), level - np.array(self.heights)
+        rows, room = self._rows(), level - self._heights()
         sizes = np.linalg.norm(rows, axis=1)
         sizes[sizes == 0] = 1.0
         rows, room = rows / sizes[:, None], room / sizes

@@ -6,8 +6,11 @@ is -q_m / 2, where q_m = sum_ij b_i b_j k_m(x_i, x_j) of the solution b for d.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -20,14 +23,21 @@ from ...status import Status
 class Evaluation:
     """J at the weights d.
 
-    primal, dual: J lies between them. forms: q of every kernel. Every b is a lower bound of J at
-    all weights, J(d) >= height - d . forms / 2, with height = dual + d . forms / 2 here.
+    primal, dual: J lies between them. solution: b, one column per machine; measure: q of every
+    kernel for such a b. Every b is a lower bound of J at all weights, J(d) >= height - d . q / 2,
+    with height = dual + d . q / 2 here.
     """
 
     weights: Array
     primal: float
     dual: float
-    forms: Array
+    solution: Array
+    measure: Callable[[Array], Array]
+
+    @cached_property
+    def forms(self) -> Array:
+        """The q of every kernel, computed when first asked for: that reads every matrix."""
+        return self.measure(self.solution)
 
     @property
     def slopes(self) -> Array:
@@ -40,7 +50,30 @@ class Evaluation:
         return self.dual + float(self.weights @ self.forms) / 2
 
 
-Oracle = Callable[[Array], Evaluation]
+@dataclass(frozen=True, kw_only=True)
+class Line(ABC):
+    """J at the weights start + t along."""
+
+    start: Array
+    along: Array
+
+    @abstractmethod
+    def at(self, step: float, weights: Array) -> Evaluation:
+        """Return J where t = step; the weights are those there, but for some that were made 0."""
+
+    @abstractmethod
+    def slope(self, found: Evaluation) -> float:
+        """Return the derivative of J by t at weights on the line."""
+
+
+class Oracle(Protocol):
+    """J as a function of the weights."""
+
+    def __call__(self, weights: Array) -> Evaluation:
+        """Return J at any weights."""
+
+    def line(self, start: Array, along: Array) -> Line:
+        """Return J on a line; the one before is no longer used."""
 
 
 def dual_norm(forms: Array, p: float) -> float:
@@ -79,6 +112,8 @@ class Search:
     monitor: Monitor
     solves: int = field(default=0, init=False)
     bound: float = field(default=-np.inf, init=False)  # J is nowhere below it
+    height: float = field(default=-np.inf, init=False)  # of the lower bound that it comes from
+    witness: Array | None = field(default=None, init=False)  # the b of that lower bound
     best: Evaluation | None = field(default=None, init=False)
     history: list[Step] = field(default_factory=list, init=False)
 
@@ -87,10 +122,27 @@ class Search:
         return np.full(self.count, float(self.count) ** (-1 / self.p))
 
     def evaluate(self, weights: Array) -> Evaluation:
-        """Return J there, and take note of it."""
-        found = self.oracle(weights)
+        """Return J there, and take note of it and of its lower bound."""
+        found = self._counted(self.oracle(weights))
+        self.settle(found)
+        return found
+
+    def attempt(self, line: Line, step: float, weights: Array) -> Evaluation:
+        """Return J on a line, and take note of it; its forms are not asked for."""
+        return self._counted(line.at(step, weights))
+
+    def settle(self, found: Evaluation) -> None:
+        """Take note of the lower bound of an evaluation."""
+        bound = found.height - dual_norm(found.forms, self.p) / 2
+        self.raise_bound(bound, found.height, found.solution)
+
+    def raise_bound(self, bound: float, height: float, solution: Array) -> None:
+        """Take note of a bound of J and of the b that it comes from, if it is the best so far."""
+        if bound > self.bound:
+            self.bound, self.height, self.witness = bound, height, solution
+
+    def _counted(self, found: Evaluation) -> Evaluation:
         self.solves += 1
-        self.bound = max(self.bound, found.height - dual_norm(found.forms, self.p) / 2)
         if self.best is None or found.primal < self.best.primal:
             self.best = found
         self.monitor.poll()
