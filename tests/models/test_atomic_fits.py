@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from estimators import CLASSIFIERS, ESTIMATORS, LABELS, X, target, with_kernel
+from estimators import CLASSIFIERS, ESTIMATORS, LABELS, OF_GAMMA, X, target, with_kernel
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -37,7 +37,11 @@ def model_of(kind, **parameters):
 def answers(model):
     """Everything that a fitted model says of points."""
     methods = ("predict", "transform", "decision_function", "predict_proba", "score_samples")
-    return {name: getattr(model, name)(X) for name in methods if hasattr(model, name)}
+    return {name: dense(getattr(model, name)(X)) for name in methods if hasattr(model, name)}
+
+
+def dense(answer):
+    return answer.toarray() if hasattr(answer, "toarray") else answer
 
 
 def memory(model):
@@ -113,7 +117,7 @@ def test_a_matrix_that_does_not_fit_leaves_the_old_model():
     assert memory(model) == before
 
 
-@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("kind", [kind for kind in ESTIMATORS if kind not in OF_GAMMA])
 def test_values_of_the_kernel_that_overflow_leave_the_old_model(kind):
     parameters = {"kernel": Polynomial(degree=3), "average": True}
     with warnings.catch_warnings():
@@ -300,7 +304,7 @@ def test_a_first_fit_that_fails_leaves_no_model(kind):
 def test_a_refit_is_the_fit_of_a_new_model(kind):
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame(X, columns=["a", "b"])
-    y = X[:, 0] > 0 if kind in CLASSIFIERS else target(kind)
+    y = X[:, 0] > X[:, 1] if kind in CLASSIFIERS else target(kind)
     model = model_of(kind, kernel=Linear(), probability=True).fit(table, y)
     model.set_params(**with_kernel(kind, Gaussian(0.7)))
     if "probability" in model.get_params():
@@ -310,7 +314,7 @@ def test_a_refit_is_the_fit_of_a_new_model(kind):
     assert vars(model).keys() == vars(fresh).keys()
     assert not hasattr(model, "feature_names_in_")
     for name, answer in answers(fresh).items():
-        np.testing.assert_array_equal(answer, getattr(model, name)(X))
+        np.testing.assert_array_equal(answer, dense(getattr(model, name)(X)))
 
 
 def test_attributes_of_a_former_fit_vanish():

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from mercer import features, models
+from mercer.kernels import Intersection, Polynomial
 from mercer.models.adaptive.base import KernelLearner
 
 ESTIMATORS = [
@@ -16,7 +17,15 @@ CLASSIFIERS = [kind for kind in ESTIMATORS if is_classifier(kind())]
 REGRESSORS = [kind for kind in ESTIMATORS if hasattr(kind, "predict") and "Regressor" in str(kind)]
 REGRESSORS += [models.KernelRidge, models.KernelRidgeCV, models.SVR, models.NuSVR]
 
-X = np.random.default_rng(0).normal(size=(14, 2))
+# Maps of some kernels only, with one that each can take in the place of any other.
+OF_SOME = {
+    features.ExplicitMap: Polynomial(2),
+    features.PolynomialSketch: Polynomial(2),
+    features.AdditiveMap: Intersection(),
+}
+OF_GAMMA = (features.GaussianTaylor, features.RandomBinning)  # which have no other parameter of it
+
+X = np.abs(np.random.default_rng(0).normal(size=(14, 2)))
 LABELS = np.arange(14) % 2
 NUMBERS = 2.0 * X[:, 0] + X[:, 1]
 
@@ -28,6 +37,10 @@ def target(kind):
 
 def with_kernel(kind, kernel):
     """The parameter of an estimator that gives it this kernel; those that learn it take a list."""
+    if kind in OF_GAMMA:
+        return {"gamma": kernel if isinstance(kernel, str) else getattr(kernel, "gamma", 0.7)}
+    if kind in OF_SOME and not isinstance(kernel, str):
+        return {"kernel": OF_SOME[kind]}
     if not issubclass(kind, KernelLearner):
         return {"kernel": kernel}
     given = isinstance(kernel, str) and kernel == "precomputed"

@@ -1,5 +1,20 @@
 """Points as features: scikit-learn transformers."""
 
+from .additive import AdditiveMap
+from .binning import RandomBinning
+from .explicit import ExplicitMap
 from .gram import GramTransformer
+from .nystrom import Nystrom, NystromCertificate
+from .sketch import PolynomialSketch
+from .taylor import GaussianTaylor
 
-__all__ = ["GramTransformer"]
+__all__ = [
+    "AdditiveMap",
+    "ExplicitMap",
+    "GaussianTaylor",
+    "GramTransformer",
+    "Nystrom",
+    "NystromCertificate",
+    "PolynomialSketch",
+    "RandomBinning",
+]

@@ -9,7 +9,16 @@ from __future__ import annotations
 from typing import Any
 
 from .. import losses, models
-from ..features import GramTransformer
+from ..features import (
+    AdditiveMap,
+    ExplicitMap,
+    GaussianTaylor,
+    GramTransformer,
+    Nystrom,
+    NystromCertificate,
+    PolynomialSketch,
+    RandomBinning,
+)
 from ..kernels import Basis
 from ..postfit.posterior import Posterior
 
@@ -36,6 +45,12 @@ ESTIMATORS: tuple[tuple[str, type[Any]], ...] = (
     ("MKLClassifier", models.MKLClassifier),
     ("MKLOneClassSVM", models.MKLOneClassSVM),
     ("MKLRegressor", models.MKLRegressor),
+    ("Nystrom", Nystrom),
+    ("ExplicitMap", ExplicitMap),
+    ("GaussianTaylor", GaussianTaylor),
+    ("PolynomialSketch", PolynomialSketch),
+    ("AdditiveMap", AdditiveMap),
+    ("RandomBinning", RandomBinning),
 )
 
 _LOSSES: tuple[tuple[str, type[Any]], ...] = (
@@ -66,6 +81,7 @@ RECORDS: tuple[tuple[str, type[Any]], ...] = (
     ("RidgeCertificate", models.RidgeCertificate),
     ("SvmCertificate", models.SvmCertificate),
     ("Posterior", Posterior),
+    ("NystromCertificate", NystromCertificate),
 )
 
 _ESTIMATORS, _RECORDS = dict(ESTIMATORS), dict(RECORDS)
