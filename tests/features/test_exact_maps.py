@@ -196,7 +196,7 @@ def test_a_staircase_by_hand():
     assert phi.knots_.tolist() == [[0.0, 2.0, 4.0]]
     r = sqrt(2)
     assert np.allclose(
-        phi.transform([[3.0], [1.0], [9.0], [0.0]]), [[r, r / 2], [r / 2, 0]] + [[r, r], [0, 0]]
+        phi.transform([[3.0], [1.0], [9.0], [0.0]]), [[r, r / 2], [r / 2, 0], [r, r], [0, 0]]
     )
     assert phi.error_bound_ == 0.5
 

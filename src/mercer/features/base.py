@@ -54,10 +54,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstima
         InputError
             If the points or parameters are not what they must be.
         """
-        points = self._check_fit(X)
-        run = run_of(self)
-        with limited_threads(run.n_jobs, run.who):
-            self._learn(self._prepare(points), run)
+        self._fit(X)
         return self
 
     def transform(self, X: PointsLike) -> Any:
@@ -102,6 +99,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstima
         return found
 
     @atomic
+    @recorded
     def fit_transform(self, X: PointsLike, y: object = None) -> Any:
         """Fit to points, and compute phi(x) of each.
 
@@ -124,11 +122,21 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstima
         MemoryLimitError
             If the features do not fit `memory_limit`.
         """
-        return self.fit(X, y).transform(X)
+        known = self._fit(X)
+        return self.transform(X) if known is None else known
+
+    def _fit(self, X: PointsLike) -> Array | None:
+        points = self._check_fit(X)
+        run = run_of(self)
+        with limited_threads(run.n_jobs, run.who):
+            return self._learn(self._prepare(points), run)
 
     @abstractmethod
-    def _learn(self, prepared: Prepared, run: Run) -> None:
-        """Learn the map; prepared: the kernel, settled, with the training points."""
+    def _learn(self, prepared: Prepared, run: Run) -> Array | None:
+        """Learn the map; prepared: the kernel, settled, with the training points.
+
+        Returns the features of the training points where the fit has come by them.
+        """
 
     @abstractmethod
     def _width(self) -> int:

@@ -26,13 +26,15 @@ class Centers:
     """Centres, and how they came about.
 
     prepared: the kernel with the centres. indices: which training points they are; None: none.
-    left: trace(K - K_hat) / trace(K) of all training points, where it is known already.
+    left: trace(K - K_hat) / trace(K) of all training points, and features: theirs, where these are
+    known already.
     entries: kernel values that were computed. bytes: what choosing took. told: how it was done.
     """
 
     prepared: Prepared
     indices: Array | None
     left: float | None = None
+    features: Array | None = None
     entries: int = 0
     bytes: int = 0
     told: str
@@ -57,6 +59,7 @@ def random_pivots(prepared: Prepared, count: int, run: Run) -> Centers:
         prepared=among.take(pivots),
         indices=chosen[pivots],
         left=left if size == n else None,
+        features=factor.values.T if size == n and factor.values.dtype == np.float64 else None,
         entries=size * len(pivots),
         bytes=factor.values.nbytes,
         told=f"random pivots among {'all' if size == n else size} of {n} points",

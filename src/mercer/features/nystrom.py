@@ -231,7 +231,7 @@ class Nystrom(FeatureMap):
             raise InputError(sentence(who, must, f"shape {values.shape}"))
         return solve_lower(self._lower, values.astype(np.float64), transposed=True)
 
-    def _learn(self, prepared: Prepared, run: Run) -> None:
+    def _learn(self, prepared: Prepared, run: Run) -> Array | None:
         chosen = self._chosen(prepared, run)
         monitor, found = run.monitor, chosen.prepared
         K = found.gram(use="once", dtype=np.float64, monitor=monitor).dense()
@@ -257,6 +257,10 @@ class Nystrom(FeatureMap):
             trace_error=self.trace_error_,
             trace_points=points,
         )
+        known, room = chosen.features, limit_in_bytes(run.who, run.memory_limit)
+        if known is None or not np.array_equal(kept, np.arange(known.shape[1])):
+            return None
+        return np.ascontiguousarray(known) if 2 * known.nbytes <= room else None
 
     def _chosen(self, prepared: Prepared, run: Run) -> Centers:
         """Return the centres that the parameters ask for."""
