@@ -40,32 +40,34 @@ def case_nystrom() -> Iterator[str]:
     yield "wanted: 3 x scikit-learn's Nystroem, 2,000 centres, with an error not higher"
     X = mnist()[0]
     keep_memory(3e9)
-    some = np.random.default_rng(0).choice(len(X), 2000, replace=False)
+    # A seed of its own: with that of the centres, the points would be the centres.
+    some = np.random.default_rng(12345).choice(len(X), 2000, replace=False)
 
-    def ours(how: Any) -> tuple[float, float, Any]:
+    def run(phi: Any) -> tuple[float, float, Any]:
         start = time.perf_counter()
-        phi = Nystrom(Gaussian(GAMMA), 2000, centers=how, random_state=0).fit(X)
+        phi.fit(X)
         fitted = time.perf_counter() - start
         F = phi.transform(X)
         return fitted, time.perf_counter() - start - fitted, F[some]
 
-    start = time.perf_counter()
-    peer = Nystroem(gamma=GAMMA, n_components=2000, random_state=0).fit(X)
-    fitted = time.perf_counter() - start
-    G = peer.transform(X)
-    theirs, G = time.perf_counter() - start, G[some]
-    yield f"scikit-learn: fit {fitted:.1f} s, transform {theirs - fitted:.1f} s, error "
-    yield f"{error_of(G, X[some]):.4f} on 2,000 points"
+    maps: dict[str, Any] = {
+        "scikit-learn": Nystroem(gamma=GAMMA, n_components=2000, random_state=0)
+    }
     for how in ("rpcholesky", "uniform", "kmeans"):
-        fit, transform, F = min((ours(how) for _ in range(2)), key=lambda found: sum(found[:2]))
-        yield f"{how}: fit {fit:.1f} s, transform {transform:.1f} s, error "
-        yield f"{error_of(F, X[some]):.4f}: {theirs / (fit + transform):.1f} x"
+        maps[how] = Nystrom(Gaussian(GAMMA), 2000, centers=how, random_state=0)
+    first = 0.0
+    for name, phi in maps.items():  # each the faster of two runs
+        fit, transform, F = min((run(phi) for _ in range(2)), key=lambda found: sum(found[:2]))
+        first = first or fit + transform
+        yield f"{name}: fit {fit:.1f} s, transform {transform:.1f} s, error "
+        yield f"{error_of(F, X[some]):.4f} on 2,000 points: {first / (fit + transform):.1f} x"
 
 
 def case_graphs() -> Iterator[str]:
     yield "wanted: NCI1, 500 centres: accuracy within 1 point of the whole kernel (SVC), 5 x faster"
     graphs, y = tu_graphs("NCI1")
     kernel = WeisfeilerLehman(5).normalized()
+    # C and the alphas are about the best on these very folds: accuracies are for comparison only.
     models: dict[str, Any] = {"whole kernel, SVC": SVC(kernel=kernel, C=10)}
     for count, alpha in ((500, 0.02), (1000, 0.05), (2000, 0.1)):
         linear = RidgeClassifier(alpha=alpha)
