@@ -25,6 +25,7 @@ from mercer import (
     vc_bound,
 )
 from mercer.checks import MercerError
+from mercer.features import GaussianTaylor, Nystrom
 from mercer.kernels import (
     Constant,
     ExpDot,
@@ -110,7 +111,7 @@ def city_block_squared(X, Y):
 
 
 def classics():
-    """B1 to B3 and C3: the kernels, and their explicit maps."""
+    """B1 to B3, B15 and C3: the kernels, and their maps."""
     found = check_kernel(FunctionKernel(city_block_squared), CROSS)
     tell("B1", "exp(-|x-y|_1^2 / 4) on a cross: smallest eigenvalue", f"{found.min_eigenvalue:.4f}")
     found = check_kernel(Laplacian(0.25), CROSS)
@@ -124,6 +125,12 @@ def classics():
     tell(
         "B2", "… both give the same kernel", gap(first_map @ first_map.T, second_map @ second_map.T)
     )
+    series = GaussianTaylor(6, gamma=0.1).fit(X)
+    F = series.transform(X)
+    tell("B2", "Gaussian, series of degree 0 to 6: largest error", gap(F @ F.T, Gaussian(0.1)(X)))
+    tell("B2", "… and its bound, which is reached", f"{series.truncation_bound_:.1e}")
+    few = Nystrom(Gaussian(0.1), 2).fit(X)
+    tell("B15", "Nyström's map with 2 centres leaves of the trace", f"{few.trace_error_:.3f}")
     x, y = [[3, 0, 1]], [[1, 0, 4]]
     tell("B3", "intersection of (3, 0, 1) and (1, 0, 4): 1 + 0 + 1", Intersection()(x, y)[0, 0])
     wanted = 1 / np.sqrt(3) + 1 / 2

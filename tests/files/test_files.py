@@ -18,6 +18,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from mercer import KernelPrototypeClassifier
 from mercer.checks import FileError
+from mercer.features import AdditiveMap
 from mercer.files import load, save
 from mercer.files.records import estimators
 from mercer.inputs import RowBlocks
@@ -34,7 +35,7 @@ from mercer.kernels import (
 # --- every estimator ---------------------------------------------------------------------------
 
 # Estimators that cannot be made and fitted in the usual way: name -> (factory, X, y).
-SPECIAL = {}
+SPECIAL = {"AdditiveMap": (AdditiveMap, np.abs(X), None)}
 
 
 def entry(name):

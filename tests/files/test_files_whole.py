@@ -123,7 +123,7 @@ def test_numbers_that_predict_are_finite(fitted):
 def test_parameters_that_predictions_depend_on_are_there(fitted):
     model, manifest, tensors, path = fitted
     rules = SCHEMAS[type(model)].parameters
-    assert any(rules[name].needed for name in ("kernel", "kernels") if name in rules)
+    assert any(rules[name].needed for name in ("kernel", "kernels", "gamma") if name in rules)
     for key in [key for key, rule in rules.items() if rule.needed]:
         less = {name: value for name, value in manifest["parameters"].items() if name != key}
         with pytest.raises(FileError, match=rf"parameter {key} of .* must be given|used once"):
@@ -310,6 +310,7 @@ def test_names_in_files_are_told_apart_and_do_not_change():
         "PrototypeCertificate",
         "RidgeCertificate",
         "SvmCertificate",
+        "NystromCertificate",
     ]
     assert not {"MachineShop", "Task", "Settings", "Found", "Nearest"} & set(dict(RECORDS))
 

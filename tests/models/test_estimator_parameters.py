@@ -40,7 +40,7 @@ GOOD = {
     "zero": {
         *("alpha", "alphas", "coef0", "epsilon", "shrinkage", "random_state", "tol", "verbose"),
         *("average", "break_ties", "center", "fit_intercept", "fit_inverse_transform"),
-        *("phase", "probability", "remove_zero_eig", "share", "shuffle"),
+        *("phase", "probability", "remove_zero_eig", "share", "shuffle", "degree"),
     },
     "True": {
         *("average", "break_ties", "center", "fit_intercept", "fit_inverse_transform", "verbose"),
@@ -51,6 +51,7 @@ GOOD = {
         *("time_limit", "tol"),
     },
     "infinity": {"C"},
+    "matrix": {"centers"},  # two points of two columns
     "class": {"weights"},  # a class is a function of the distances, if an odd one
 }
 OPTIONAL = {

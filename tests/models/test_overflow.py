@@ -50,6 +50,7 @@ FITS = {
     "KernelKMeans": None,
     "KernelFisherDiscriminant": LABELS,
     "GramTransformer": None,
+    "Nystrom": None,
 }
 
 

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from mercer import features, models
+from mercer.kernels import Gaussian, Intersection, Polynomial
 from mercer.models.adaptive.base import KernelLearner
 
 ESTIMATORS = [
@@ -12,13 +13,20 @@ ESTIMATORS = [
     for kind in (getattr(room, name) for name in room.__all__)
     if isinstance(kind, type) and issubclass(kind, models.KernelEstimator) and hasattr(kind, "fit")
 ]
-# Those that take any kernel; maps of a kind are of the kernels that they belong to.
-OF_ANY_KERNEL = [kind for kind in ESTIMATORS if kind.__name__ not in ("RandomFourier",)]
 CLASSIFIERS = [kind for kind in ESTIMATORS if is_classifier(kind())]
 REGRESSORS = [kind for kind in ESTIMATORS if hasattr(kind, "predict") and "Regressor" in str(kind)]
 REGRESSORS += [models.KernelRidge, models.KernelRidgeCV, models.SVR, models.NuSVR]
 
-X = np.random.default_rng(0).normal(size=(14, 2))
+# Maps of some kernels only, with one that each can take in the place of any other.
+OF_SOME = {
+    features.ExplicitMap: Polynomial(2),
+    features.PolynomialSketch: Polynomial(2),
+    features.AdditiveMap: Intersection(),
+    features.RandomFourier: Gaussian(0.7),
+}
+OF_GAMMA = (features.GaussianTaylor, features.RandomBinning)  # which have no other parameter of it
+
+X = np.abs(np.random.default_rng(0).normal(size=(14, 2)))
 LABELS = np.arange(14) % 2
 NUMBERS = 2.0 * X[:, 0] + X[:, 1]
 
@@ -30,6 +38,10 @@ def target(kind):
 
 def with_kernel(kind, kernel):
     """The parameter of an estimator that gives it this kernel; those that learn it take a list."""
+    if kind in OF_GAMMA:
+        return {"gamma": kernel if isinstance(kernel, str) else getattr(kernel, "gamma", 0.7)}
+    if kind in OF_SOME and not isinstance(kernel, str):
+        return {"kernel": OF_SOME[kind]}
     if not issubclass(kind, KernelLearner):
         return {"kernel": kernel}
     given = isinstance(kernel, str) and kernel == "precomputed"

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import scipy.sparse
-from estimators import with_kernel
+from estimators import OF_GAMMA, OF_SOME, with_kernel
 from samples import (
     frame_columns,
     graphs,
@@ -36,7 +36,16 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from mercer.features import GramTransformer, RandomFourier
+from mercer.features import (
+    AdditiveMap,
+    ExplicitMap,
+    GaussianTaylor,
+    GramTransformer,
+    Nystrom,
+    PolynomialSketch,
+    RandomBinning,
+    RandomFourier,
+)
 from mercer.files.records import estimators
 from mercer.inputs import RowBlocks
 from mercer.kernels import (
@@ -49,6 +58,7 @@ from mercer.kernels import (
     Laplacian,
     Linear,
     Matern,
+    NormalizedIntersection,
     Polynomial,
     PyramidMatch,
     SetIntersection,
@@ -77,11 +87,11 @@ from mercer.models import (
     NuSVC,
 )
 
-OF_ROWS = ("RandomFourier",)  # that take rows of numbers only
 FUNCTIONS = {"shared_letters": shared_letters}
 ROWS = rows(n=9)
 FRAME = frame_columns()
 MIXED = Spectrum(2).on("dna") + Gaussian().on(["age", "dose"]) + Categorical(1.0).on("colour")
+MIXED_MAP = Spectrum(2).on("dna") + Linear().on(["age", "dose"])
 KINDS = {
     "rows": (Gaussian(), ROWS),
     "single": (Gaussian(0.5), ROWS.astype(np.float32)),
@@ -111,11 +121,10 @@ def fitted(model, points):
 
 def _small(name, kernel):
     """An estimator of this class with parameters for a few points."""
-    extra = {
-        "KernelKMeans": {"n_clusters": 2},
-        "KernelPCA": {"n_components": 2},
-        "RandomFourier": {"n_components": 8},
-    }
+    extra = {"KernelKMeans": {"n_clusters": 2}, "KernelPCA": {"n_components": 2}}
+    extra |= {"Nystrom": {"n_components": 4}, "AdditiveMap": {"n_components": 3}}
+    extra |= {key: {"n_components": 6} for key in ("PolynomialSketch", "RandomBinning")}
+    extra |= {"RandomFourier": {"n_components": 8}}
     near = {"n_neighbors": 2} if "Neighbors" in name else {}
     kind = estimators()[name]
     return kind(**with_kernel(kind, kernel), **extra.get(name, near))
@@ -124,9 +133,12 @@ def _small(name, kernel):
 def _of_kinds(short):
     """Every estimator on every kind of input; in short, on one kind each, which takes turns."""
     for number, name in enumerate(estimators()):
-        kinds = list(KINDS)[:4] if name in OF_ROWS else list(KINDS)
+        kinds = list(KINDS)
+        if estimators()[name] in (*OF_SOME, *OF_GAMMA):
+            kinds = ["rows", "single", "sparse", "names"]
         for kind in [kinds[number % len(kinds)]] if short else kinds:
             kernel, points = KINDS[kind]
+            points = abs(points) if name == "AdditiveMap" else points
             yield f"{name} {kind}", fitted(_small(name, kernel), points), points
 
 
@@ -186,6 +198,23 @@ def _special():
     yield SVR(approximation=few).fit(X, X[:, 0]), X
 
 
+def _maps():
+    """Feature maps with parts of their own."""
+    X = ROWS
+    yield Nystrom(Gaussian(0.5), centers=X[:4]).fit(X), X
+    yield Nystrom(Gaussian(0.5), 4, centers="kmeans").fit(X), X
+    yield Nystrom(Spectrum(2), centers=strings()[:3]).fit(strings()), strings()
+    yield Nystrom(WeisfeilerLehman(2), centers=graphs()[:3]).fit(graphs()), graphs()
+    yield Nystrom(SubsetTree(0.5), 3).fit(RowBlocks.split(trees(), 4)), trees()
+    yield ExplicitMap(Spectrum(2)).fit(strings()), strings()
+    yield ExplicitMap((WeisfeilerLehman(2) + 1).normalized()).fit(graphs()), graphs()
+    yield ExplicitMap(MIXED_MAP).fit(pd.DataFrame(FRAME)), pd.DataFrame(FRAME)
+    yield GaussianTaylor(2, gamma=(0.1, 0.2, 0.0)).fit(X), X
+    yield PolynomialSketch(2 * ((Linear() + 1) * Linear()), 5).fit(X), X
+    yield AdditiveMap(NormalizedIntersection(), 3).fit(abs(X)), abs(X)
+    yield RandomBinning([0.1, 0.2, 0.3], 4).fit(X), X
+
+
 def _with_preprocessors():
     X, three = ROWS, np.array(["a", "b", "c"] * 3)
     holes = np.where(X > 1.2, np.nan, X)
@@ -219,6 +248,6 @@ def _with_preprocessors():
 def models(short=False):
     """Names, models and the points each was made for; short: fewer of them."""
     yield from _of_kinds(short)
-    for make in (_special, _with_preprocessors):
+    for make in (_special, _with_preprocessors, _maps):
         for number, (model, points) in enumerate(make()):
             yield f"{make.__name__} {number} {type(model).__name__}", model, points

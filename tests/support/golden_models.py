@@ -32,7 +32,8 @@ def answers(model, few):
         return found
     for name in METHODS:
         if hasattr(model, name):
-            answer = np.asarray(getattr(model, name)(few))
+            answer = getattr(model, name)(few)
+            answer = np.asarray(answer.toarray() if scipy.sparse.issparse(answer) else answer)
             found[name] = answer.astype(str) if answer.dtype.kind == "O" else answer
     return found
 

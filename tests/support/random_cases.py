@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from estimators import with_kernel
+from estimators import OF_SOME, with_kernel
 
 from mercer import kernels as k
 from mercer import losses, prepare
@@ -267,12 +267,15 @@ def _number_loss(random: Random) -> dict[str, Any]:
     return {"loss": pick(random, (*losses.OF_NUMBERS, *made))} | _machine(random)
 
 
-def _frequencies(random: Random) -> dict[str, Any]:
-    """Return parameters of random features, with a kernel that has a spectral law."""
+def _of_differences(random: Random) -> Any:
+    """Return a kernel that has a spectral law."""
     names = ("Gaussian", "Laplacian", "Matern", "RationalQuadratic")
     one, other = (ROW_KERNELS[pick(random, names)](random) for _ in range(2))
+    return pick(random, (one, one, one + other, one * other, _mild(random) * one + 1))
+
+
+def _frequencies(random: Random) -> dict[str, Any]:
     return {
-        "kernel": pick(random, (one, one, one + other, one * other, _mild(random) * one + 1)),
         "n_components": pick(random, (8, 64, 200)),
         "method": pick(random, ("auto", "iid", "orthogonal", "sobol")),
         "phase": chance(random, 0.3),
@@ -389,6 +392,34 @@ ESTIMATORS: dict[str, tuple[str, bool, int, Callable[[Random], dict[str, Any]]]]
     ),
     "GramTransformer": (NOTHING, False, 1, lambda r: {"center": chance(r, 0.5)}),
     "RandomFourier": (NOTHING, False, 1, _frequencies),
+    "Nystrom": (
+        NOTHING,
+        False,
+        2,
+        lambda r: {
+            "n_components": pick(r, (None, 1, 3, 6)),
+            "centers": pick(r, ("rpcholesky", "uniform")),
+        },
+    ),
+    "ExplicitMap": (NOTHING, False, 1, lambda r: {}),
+    "GaussianTaylor": (NOTHING, False, 1, lambda r: {"degree": int(r.integers(0, 6))}),
+    "PolynomialSketch": (
+        NOTHING,
+        False,
+        1,
+        lambda r: {"n_components": int(r.integers(1, 40)), "random_state": int(r.integers(99))},
+    ),
+    "AdditiveMap": (NOTHING, False, 1, lambda r: {"n_components": int(r.integers(1, 9))}),
+    "RandomBinning": (NOTHING, False, 1, lambda r: {"n_components": int(r.integers(1, 20))}),
+}
+# Maps of some kernels only.
+OWN: dict[str, Callable[[Random], Any]] = {
+    "ExplicitMap": lambda r: k.Polynomial(int(r.integers(1, 4)), _mild(r), pick(r, (0.0, 1.0))),
+    "GaussianTaylor": lambda r: k.Gaussian(_gamma(r)),
+    "PolynomialSketch": _polynomial,
+    "AdditiveMap": lambda r: pick(r, (k.Intersection(), k.NormalizedIntersection())),
+    "RandomBinning": lambda r: k.Laplacian(_gamma(r)),
+    "RandomFourier": _of_differences,
 }
 WEIGHTS = ("uniform", "distance")
 WIDEST = 1000  # features of a map that a matrix of them is made of
@@ -414,7 +445,7 @@ def draw(seed: int, only: tuple[str, ...] = ()) -> Case:
     name = pick(random, names)
     learns, weighted, _, parameters = ESTIMATORS[name]
     settings = parameters(random)
-    kernel: Any = settings.pop("kernel", None) or draw_kernel(random)
+    kernel: Any = OWN[name](random) if name in OWN else draw_kernel(random)
     if name in NAMED and chance(random, 0.15):
         kernel = pick(random, NAMES)
         settings |= {"degree": int(random.integers(1, 8))} if kernel == "poly" else {}
@@ -436,7 +467,8 @@ def draw(seed: int, only: tuple[str, ...] = ()) -> Case:
         weight = random.choice(sizes, p=shares, size=len(X))
         weight[:2] = 1.0
     kind = estimators()[name]
-    model = kind(**with_kernel(kind, kernel), **settings)
+    given = {"kernel": kernel} if kind in OF_SOME else with_kernel(kind, kernel)
+    model = kind(**given, **settings)
     if chance(random, 0.05) and X.dtype == np.float64:
         X, new, text = scipy.sparse.csr_array(X), scipy.sparse.csr_array(new), text + " sparse"
     return Case(seed, model, X, y, weight, new, text)

@@ -14,7 +14,15 @@ from sklearn.model_selection import KFold
 
 import mercer
 from mercer import SVC, SVR, KernelPCA, KernelRidge, KernelRidgeCV, NuSVC, kernels, losses
-from mercer.features import GramTransformer
+from mercer.features import (
+    AdditiveMap,
+    ExplicitMap,
+    GaussianTaylor,
+    GramTransformer,
+    Nystrom,
+    PolynomialSketch,
+    RandomBinning,
+)
 from mercer.typing import HasArray, KernelLike
 
 X = np.zeros((4, 2))
@@ -113,3 +121,20 @@ mercer.save(3, "model.mercer")  # wrong
 # --- names of types that users may want
 named: KernelLike = kernels.Gaussian()
 matrix: HasArray = X
+
+# --- feature maps
+Nystrom(kernels.Spectrum(2), 10, centers=["ab", "ba"], random_state=0, n_jobs=2)
+Nystrom(centers=X)
+GaussianTaylor(3, gamma=[0.1, 0.2])
+PolynomialSketch((kernels.Linear() + 1) ** 2, n_components=64)
+AdditiveMap(kernels.Intersection(), 5)
+RandomBinning("scale", 10)
+ExplicitMap(kernels.Polynomial(2))
+Nystrom(n_components="many")  # wrong
+Nystrom(centers=3)  # wrong
+GaussianTaylor("three")  # wrong
+GaussianTaylor(gamma="skale")  # wrong
+PolynomialSketch(kernel=2)  # wrong
+AdditiveMap(n_components=None)  # wrong
+RandomBinning(n_components=1.5)  # wrong
+ExplicitMap(kernel=3)  # wrong

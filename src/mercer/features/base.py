@@ -6,12 +6,14 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import Array, MemoryLimitError, bytes_text
-from ..grams import Prepared, limit_in_bytes
-from ..grams.threads import limited_threads
+from ..grams import Prepared, limit_in_bytes, limited_threads
+from ..grams.finite import is_finite, refuse
+from ..grams.sides import Side, View
 from ..inputs import Input, RowBlocks
 from ..models.base import KernelEstimator
 from ..models.contract.atomic import atomic
@@ -26,7 +28,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstima
 
     A map of a kind says what it learns from the training points (`_learn`, which sets `_prepared`
     to what new points are checked against, and `certificate_`), how many features there are
-    (`_width`) and what they are (`_features`).
+    (`_width`) and what they are (`_features`). One whose features are mostly 0 returns them as
+    sparse rows instead (`_sparse_features`).
     """
 
     @atomic
@@ -51,14 +54,54 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstima
         InputError
             If the points or parameters are not what they must be.
         """
-        points, run = self._check_fit(X), run_of(self)
-        with limited_threads(run.n_jobs, run.who):
-            self._learn(self._prepare(points), run)
+        self._fit(X)
         return self
 
+    def transform(self, X: PointsLike) -> Any:
+        """Compute phi(x) of every point.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or sequence of objects
+            The n points, of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n, n_features)
+            The features; in single precision where all points are.
+
+        Raises
+        ------
+        InputError
+            If the points are not of the kind that was fitted, or their features overflow.
+        MemoryLimitError
+            If the features do not fit `memory_limit`.
+        """
+        points = self._check_predict(X)
+        blocks = points.blocks() if isinstance(points, RowBlocks) else iter((points,))
+        with (
+            limited_threads(getattr(self, "n_jobs", None), type(self).__name__),
+            np.errstate(over="ignore", invalid="ignore"),  # checked at once
+        ):
+            if self._is_sparse(points):
+                parts = [self._sparse_features(block) for block in blocks]
+                found = parts[0] if len(parts) == 1 else scipy.sparse.vstack(parts, format="csr")
+            else:
+                dtype = self._dtype(points)
+                self._require_room(len(points), dtype)
+                found = np.empty((len(points), self._width()), dtype=dtype)
+                start = 0
+                for block in blocks:
+                    self._features(block, found[start : start + len(block)])
+                    start += len(block)
+        if not is_finite(found.data if scipy.sparse.issparse(found) else found):
+            refuse(self.kernel_, [points], found.dtype)
+        return found
+
     @atomic
-    def fit_transform(self, X: PointsLike, y: object = None) -> Array:
-        """Settle the map on the points, and compute their features.
+    @recorded
+    def fit_transform(self, X: PointsLike, y: object = None) -> Any:
+        """Fit to points, and compute phi(x) of each.
 
         Parameters
         ----------
@@ -69,60 +112,51 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstima
 
         Returns
         -------
-        ndarray of shape (n, n_features)
-            The features.
+        ndarray or csr_array of shape (n, n_features)
+            The features; in single precision where all points are.
 
         Raises
         ------
+        InputError
+            If the points or parameters are not what they must be.
         MemoryLimitError
             If the features do not fit `memory_limit`.
         """
-        return self.fit(X, y).transform(X)
+        known = self._fit(X)
+        return self.transform(X) if known is None else known
 
-    def transform(self, X: PointsLike) -> Array:
-        """Compute phi(x) of every point.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or sequence of objects
-            The n points, of the kind that was fitted.
-
-        Returns
-        -------
-        ndarray of shape (n, n_features)
-            The features, dense; in single precision where all points are.
-
-        Raises
-        ------
-        MemoryLimitError
-            If the features do not fit `memory_limit`.
-        """
-        points = self._check_predict(X)
-        dtype = self._dtype(points)
-        self._require_room(len(points), dtype)
-        out = np.empty((len(points), self._width()), dtype=dtype)
-        start = 0
-        for block in points.blocks() if isinstance(points, RowBlocks) else (points,):
-            self._features(block, out[start : start + len(block)])
-            start += len(block)
-        return out
+    def _fit(self, X: PointsLike) -> Array | None:
+        points = self._check_fit(X)
+        run = run_of(self)
+        with limited_threads(run.n_jobs, run.who):
+            return self._learn(self._prepare(points), run)
 
     @abstractmethod
-    def _learn(self, prepared: Prepared, run: Run) -> None:
-        """Learn the map; prepared: the kernel, settled, with the training points."""
+    def _learn(self, prepared: Prepared, run: Run) -> Array | None:
+        """Learn the map; prepared: the kernel, settled, with the training points.
+
+        Returns the features of the training points where the fit has come by them.
+        """
 
     @abstractmethod
     def _width(self) -> int:
         """Return the number of features."""
 
-    @abstractmethod
     def _features(self, points: Input, out: Array) -> None:
         """Write phi of checked points into `out`, one row per point."""
+        raise NotImplementedError
+
+    def _is_sparse(self, points: Input) -> bool:
+        """Return whether the features of these points are sparse rows."""
+        return False
+
+    def _sparse_features(self, points: Input) -> Any:
+        """Return phi of checked points as sparse rows."""
+        raise NotImplementedError
 
     def _dtype(self, points: Input) -> np.dtype[Any]:
         """Return single precision where the training points and these are in it, else double."""
-        fitted, new = self._prepared.view.dtype, getattr(points, "dtype", np.dtype(np.float64))
-        return np.dtype(np.result_type(fitted, new))
+        return np.dtype(np.result_type(self._prepared.view.dtype, View(Side(points)).dtype))
 
     def _require_room(self, rows: int, dtype: np.dtype[Any]) -> None:
         who, need = type(self).__name__, rows * self._width() * dtype.itemsize

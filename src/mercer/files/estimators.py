@@ -101,11 +101,15 @@ def _state(model: Any, parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _serves_fitting(value: Any) -> bool:
-    """Return whether this is a callback, a scorer, a random generator, a splitter or a monitor."""
+    """Return whether this is a callback, a scorer, a random generator, a splitter or a monitor.
+
+    So is a data frame, in the place of a parameter: its rows are among what the fit has kept.
+    """
     random = isinstance(value, np.random.RandomState | np.random.Generator | np.random.BitGenerator)
     splitter = hasattr(value, "get_n_splits")
     function = callable(value) and not isinstance(value, type | Kernel)
-    return random or splitter or function or isinstance(value, Monitor)
+    frame = hasattr(value, "columns") and hasattr(value, "shape")
+    return random or splitter or function or frame or isinstance(value, Monitor)
 
 
 def _is_passing(key: str, value: Any) -> bool:

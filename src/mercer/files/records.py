@@ -9,7 +9,17 @@ from __future__ import annotations
 from typing import Any
 
 from .. import losses, models
-from ..features import GramTransformer, RandomFourier
+from ..features import (
+    AdditiveMap,
+    ExplicitMap,
+    GaussianTaylor,
+    GramTransformer,
+    Nystrom,
+    NystromCertificate,
+    PolynomialSketch,
+    RandomBinning,
+    RandomFourier,
+)
 from ..grams.maps.waves import PlainWaves, RotatedWaves
 from ..kernels import Basis
 from ..postfit.posterior import Posterior
@@ -37,6 +47,12 @@ ESTIMATORS: tuple[tuple[str, type[Any]], ...] = (
     ("MKLClassifier", models.MKLClassifier),
     ("MKLOneClassSVM", models.MKLOneClassSVM),
     ("MKLRegressor", models.MKLRegressor),
+    ("Nystrom", Nystrom),
+    ("ExplicitMap", ExplicitMap),
+    ("GaussianTaylor", GaussianTaylor),
+    ("PolynomialSketch", PolynomialSketch),
+    ("AdditiveMap", AdditiveMap),
+    ("RandomBinning", RandomBinning),
     ("RandomFourier", RandomFourier),
 )
 
@@ -68,6 +84,7 @@ RECORDS: tuple[tuple[str, type[Any]], ...] = (
     ("RidgeCertificate", models.RidgeCertificate),
     ("SvmCertificate", models.SvmCertificate),
     ("Posterior", Posterior),
+    ("NystromCertificate", NystromCertificate),
     ("PlainWaves", PlainWaves),
     ("RotatedWaves", RotatedWaves),
 )

@@ -163,9 +163,9 @@ register("dict", _is_plain_dict, _pack_dict, _unpack_dict)
 register("array", lambda v: _is_array(v) and v.dtype.kind != "O", pack_array, unpack_array)
 register("objects", lambda v: _is_array(v) and v.dtype.kind == "O", _pack_objects, _unpack_objects)
 register("csr", scipy.sparse.issparse, pack_csr, unpack_csr)
-register(  # NaN, numbers of NumPy, sets, bytes, long lists: a column of one
+register(  # NaN, numbers of NumPy, sets, bytes, long lists, trees, graphs: a column of one
     "item",
-    lambda value: type(value) in _ITEMS or isinstance(value, np.generic),
+    lambda value: type(value) in _ITEMS or isinstance(value, np.generic) or is_item(value),
     lambda value, packing, where: {"column": pack_column([value], packing, where)},
     _unpack_item,
 )

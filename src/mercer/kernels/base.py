@@ -379,7 +379,7 @@ class Kernel(Expression, Combinable):
                     self.name,
                     "features need a finite feature map",
                     f"{self!r}, whose map is infinite or unknown",
-                    "Approximate it: sklearn.kernel_approximation.Nystroem(kernel=k).",
+                    "Approximate it: mercer.features.Nystrom(kernel).",
                 )
             )
         return self.expand(points, basis)
