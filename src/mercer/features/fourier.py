@@ -72,8 +72,8 @@ class RandomFourier(FeatureMap):
         The frequencies v.
     offset_ : ndarray of shape (n_frequencies,)
         What is added to v . x: phases, and what centring the points comes to.
-    squared_norm_ : float
-        The square of |phi(x)|, the same for every x; None with `phase`, where it varies.
+    norm_bound_ : float
+        What |phi(x)|**2 is at most; without `phase` it is that of every x.
     method_ : str
         How the frequencies were drawn.
     expected_error_ : float
@@ -148,10 +148,10 @@ class RandomFourier(FeatureMap):
         return np.asarray((waves.phases if len(waves.phases) else 0.0) - shift)
 
     @property
-    def squared_norm_(self) -> float | None:
-        """The square of |phi(x)|, which is that of every x; None with `phase`, where it varies."""
+    def norm_bound_(self) -> float:
+        """What |phi(x)|**2 is at most; without `phase` it is that of every x."""
         waves = self._fitted()
-        return None if len(waves.phases) else float(waves.amplitudes @ waves.amplitudes)
+        return float(waves.amplitudes @ waves.amplitudes)
 
     def product(self, X: PointsLike, coefficients: Array) -> Array:
         """Compute phi(x) . c of every point, for each column c, without keeping the features.

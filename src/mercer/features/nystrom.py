@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import checks
 from ..checks import Array, InputError, MemoryLimitError, bytes_text, sentence
 from ..grams import Prepared, limit_in_bytes, limited_threads
+from ..grams.finite import constant_diagonal
 from ..inputs import Input
 from ..linalg.blas import solve_lower
 from ..models.base import Certificate
@@ -105,6 +106,8 @@ class Nystrom(FeatureMap):
         The centres, as the kernel sees them.
     center_indices_ : ndarray of shape (n_features,) or None
         Which training points the centres are; None where they are none.
+    norm_bound_ : float
+        What |phi(x)|**2 is at most, where k(x, x) is the same for every x; else None.
     trace_error_ : float
         trace(K - K_hat) / trace(K) of the training points, between 0 and 1: the mean squared
         distance between a point and its features, relative to its mean squared length. Exact
@@ -173,6 +176,12 @@ class Nystrom(FeatureMap):
         check_is_fitted(self)
         return self._prepared.points.raw
 
+    @property
+    def norm_bound_(self) -> float | None:
+        """What |phi(x)|**2 is at most, where k(x, x) is the same for every x; else None."""
+        check_is_fitted(self)
+        return constant_diagonal(self.kernel_)
+
     def product(self, X: PointsLike, coefficients: Numbers) -> Array:
         """Compute phi(X) coefficients, without storing phi(X).
 
@@ -192,8 +201,7 @@ class Nystrom(FeatureMap):
         """
         points = self._check_predict(X)
         with limited_threads(self.n_jobs, type(self).__name__):
-            dual = np.ascontiguousarray(self._dual(coefficients))
-            return self._prepared.times(points, dual, self.memory_limit)
+            return self._prepared.times(points, self._remembered(coefficients), self.memory_limit)
 
     def gradient(self, X: PointsLike, coefficients: Numbers) -> Array:
         """Compute the gradient of phi(x) . coefficients by the columns of every point.
@@ -221,6 +229,18 @@ class Nystrom(FeatureMap):
             columns = dual if dual.ndim == 2 else dual[:, None]
             found = gradient(who, self._prepared, points, columns, Monitor())
         return found if dual.ndim == 2 else found[:, :, 0]
+
+    def _remembered(self, coefficients: Numbers) -> Array:
+        """Return those of the centres, which models ask for with the same coefficients each time.
+
+        To find them takes much longer than an answer for one point does.
+        """
+        known: dict[str, tuple[Array, Array]] = self._prepared.view.side.once("answered", dict)
+        last = known.get("last")
+        if last is None or not np.array_equal(last[0], coefficients):
+            dual = np.ascontiguousarray(self._dual(coefficients))
+            known["last"] = last = (np.array(coefficients), dual)
+        return last[1]
 
     def _dual(self, coefficients: Numbers) -> Array:
         """Return L'**-1 coefficients: those of the centres."""

@@ -112,9 +112,12 @@ class _Varies(Exception):
 
 
 def constant_diagonal(kernel: Kernel) -> float | None:
-    """Return k(x, x) of every x, where distances are all that the kernel looks at; else None."""
+    """Return k(x, x) of every x, where distances are all that the kernel looks at; else None.
+
+    Of features that are multiplied it is what k(x, x) is at most.
+    """
     if isinstance(kernel, Of) and kernel.is_linear_map():
-        return getattr(kernel.phi, "squared_norm_", None)
+        return getattr(kernel.phi, "norm_bound_", None)
     try:
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
             found = broadcast(kernel.profile(_Equal()), (1,))

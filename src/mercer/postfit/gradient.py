@@ -47,6 +47,8 @@ def feature_gradient(
     if isinstance(prepared.kernel, Linear):
         return np.broadcast_to(coefficients, (len(rows), *coefficients.shape)).copy()
     kernel = prepared.kernel
+    if isinstance(kernel, Of) and kernel.is_linear_map() and hasattr(kernel.phi, "gradient"):
+        return np.asarray(kernel.phi.gradient(rows.raw, coefficients))
     if isinstance(kernel, Of) and kernel.is_linear_map() and hasattr(kernel.phi, "pullback"):
         slopes = [np.broadcast_to(w, (len(rows), len(w))) for w in coefficients.T]
         return np.stack([kernel.pullback(rows, one) for one in slopes], axis=2)
