@@ -294,7 +294,7 @@ def check_folds(who: str, splits: Iterable[tuple[Any, Any]], kept: Array) -> lis
     found = []
     place = np.cumsum(kept) - 1
     for number, pair in enumerate(splits):
-        train, test = (_positions(rows, kept) for rows in pair)
+        train, test = (kept_positions(rows, kept) for rows in pair)
         if len(train) == 0 or len(test) == 0:
             must = "every fold must have training and test rows with a weight"
             raise InputError(sentence(who, must, f"{len(train)} and {len(test)} in fold {number}"))
@@ -308,7 +308,8 @@ def check_folds(who: str, splits: Iterable[tuple[Any, Any]], kept: Array) -> lis
     return found
 
 
-def _positions(rows: Any, kept: Array) -> Array:
+def kept_positions(rows: Any, kept: Array) -> Array:
+    """Return rows, given as positions or as a mask, of which a mask keeps some."""
     found = np.asarray(rows)
     found = np.flatnonzero(found) if found.dtype == bool else found.astype(np.intp)
     return np.asarray(found[kept[found]])
