@@ -51,9 +51,7 @@ def objective(kernel, names, criterion="squared", intercept=True, **changes):
     made = RidgeObjective(
         points=Matrix(X),
         rows=np.arange(N),
-        problem=RidgeProblem(
-            targets=targets, alpha=np.ones(targets.shape[1]), intercept=intercept
-        ),
+        problem=RidgeProblem(targets=targets, alpha=np.ones(targets.shape[1]), intercept=intercept),
         kernel=kernel,
         coordinates=(
             Coordinate(name="alpha", low=1e-6, high=1e3),
@@ -131,7 +129,7 @@ def test_parts_have_their_weights():
 
 def test_a_kernel_that_fails_is_infinitely_bad():
     for centres in (None, CENTRES):
-        made, place = objective(*CASES[0], centres=centres)
+        made, _ = objective(*CASES[0], centres=centres)
         tiny = replace(made, coordinates=(replace(made.coordinates[0], low=1e-300),))
         value, gradient, _ = tiny.at(np.log([1e-200]))
         assert value == np.inf

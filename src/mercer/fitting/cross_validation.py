@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from numbers import Real
 from typing import Any
 
@@ -240,6 +241,15 @@ def as_score(who: str, value: Any) -> float:
         advice = "Give one metric, or a function of (estimator, X, y) that returns a number."
         raise InputError(sentence(who, must, show(value), advice))
     return float(value)
+
+
+def weight_option(scorer: Any, weight: Array | None) -> dict[str, Array]:
+    """Return weights as an option of a scorer; none where it takes none."""
+    if weight is None:
+        return {}
+    known = getattr(scorer, "_accept_sample_weight", None)
+    takes = "sample_weight" in signature(scorer).parameters if known is None else known()
+    return {"sample_weight": weight} if takes else {}
 
 
 def asks_for_weights(model: Any) -> bool:

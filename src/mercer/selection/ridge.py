@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
 from ..checks import Array, InputError, KernelError, nearest, sentence
-from ..fitting.cross_validation import HeldOut, HeldOutClasses, HeldOutNumbers
+from ..fitting.cross_validation import HeldOut, HeldOutClasses, HeldOutNumbers, weight_option
 from ..fitting.ridge.tuning import PREFIX, Coordinate, RidgeObjective
 from ..grams.slopes.parameters import ParameterSlopes
 from ..grams.slopes.tagged import points_of
@@ -33,6 +33,7 @@ SMALL = 1000  # points on which starts are compared
 WHOLE = 5000  # points up to which all of K is used: an evaluation takes 2 n**3 operations
 WORK = 1.6e10  # of points times squared centres beyond that: it takes some 8 times as many
 LEAST_CENTRES, MOST_CENTRES = 500, 1500
+SETTLED = 2000  # points on which alpha is settled after a search with few centres
 FOLLOWED = 3  # starts that are followed to their end
 STEPS = 200  # of one of them
 TOLERANCE = 1e-6  # relative fall of the criterion that ends the search
@@ -52,6 +53,9 @@ SMOOTH: dict[Any, dict[Any, Any]] = {
         EVIDENCE: Evidence(),
     },
 }
+
+
+Seen = tuple[dict[str, Any], float, float]  # parameters, score, criterion
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,12 +87,7 @@ class Problem:
 
     def bounds(self) -> list[tuple[float, float]]:
         """Return the bounds of the numbers that are searched."""
-        ends = [
-            (np.log(one.low), np.log(one.high)) if one.is_log else (one.low, one.high)
-            for one in self._coordinates()
-            for _ in range(one.size or 1)
-        ]
-        return [(float(low), float(high)) for low, high in ends]
+        return [ends for one in self._coordinates() for ends in one.bounds()]
 
 
 def reason_against(estimator: Estimator, space: Mapping[str, Any], scoring: Scoring) -> str | None:
@@ -154,16 +153,7 @@ def ridge_problem(
         monitor=monitor,
     )
 
-    def score(value: float, left_out: Array, rows: Array) -> float:
-        if not np.isfinite(value):
-            return np.nan
-        if scoring == EVIDENCE:
-            return -left_out.size * (value + float(np.log(scale)))
-        if scoring == "neg_log_loss":
-            return -LogisticLoss().of(given.problem.targets[rows], left_out)[0]
-        held = given.known(scale * left_out)
-        return float(check_scoring(held, scoring)(held, np.arange(len(rows)), given.truth[rows]))
-
+    score = _Score(given=given, scoring=scoring, scale=scale, weight=weight)
     return Problem(objective=objective, score=score, spaces=tuple(space.values()))
 
 
@@ -174,6 +164,32 @@ class _Given:
     problem: RidgeProblem
     known: Callable[[Array], HeldOut]
     truth: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Score:
+    """The score that goes with a criterion.
+
+    scale: by what the targets were divided. weight: of the samples, where there are any.
+    """
+
+    given: _Given
+    scoring: Any
+    scale: float
+    weight: Array | None
+
+    def __call__(self, value: float, left_out: Array, rows: Array) -> float:
+        if not np.isfinite(value):
+            return np.nan
+        if self.scoring == EVIDENCE:
+            return -left_out.size * (value + float(np.log(self.scale)))
+        weight = None if self.weight is None else self.weight[rows]
+        if self.scoring == "neg_log_loss":
+            return -LogisticLoss().of(self.given.problem.targets[rows], left_out, weight)[0]
+        held = self.given.known(self.scale * left_out)
+        scorer = check_scoring(held, self.scoring)
+        option = weight_option(scorer, weight)
+        return float(scorer(held, np.arange(len(rows)), self.given.truth[rows], **option))
 
 
 def _given(model: Any, y: Any, n: int, weight: Array | None) -> _Given:
@@ -241,13 +257,15 @@ class Descent:
 
     Starts are compared, and followed, on a random part of the points; the best is then followed on
     all of them, or as many as there is time for; of many points in Nyström's space. seen: what was
-    evaluated on most points: parameters, score, criterion. n_centers: of that space.
+    evaluated on most points: parameters, score, criterion. best: the chosen one of these.
+    n_centers: of that space.
     """
 
     problem: Problem
     random: np.random.Generator
     starts: int
-    seen: list[tuple[dict[str, Any], float, float]] = field(default_factory=list)
+    seen: list[Seen] = field(default_factory=list)
+    best: Seen = ({}, float("nan"), np.inf)
     rows: int = 0
     n_centers: int | None = None
     status: Status = Status.CONVERGED
@@ -256,16 +274,41 @@ class Descent:
         """Search until the criterion falls no further, or the time is over."""
         objective = self.problem.objective
         whole, part = self._whole(objective), self._part(objective, SMALL)
-        best = self.problem.first()
+        first = objective.params(self.problem.first())
         try:
-            best = min((self._follow(part, start) for start in self._chosen(part)), key=_value)[1]
+            start = min((self._follow(part, start) for start in self._chosen(part)), key=_value)[1]
             if part is not whole:
-                self._follow(whole, best)
+                self._follow(whole, start)
+            if whole.centres is not None:
+                self._settle_alpha(whole)
         except Stopped as stopped:
             self.status = stopped.reason
         if not self.seen:
-            self.seen.append((objective.params(best), float("nan"), np.inf))
+            self.seen.append((first, float("nan"), np.inf))
+        if not self.best[0]:
+            self.best = min(self.seen, key=lambda one: one[2])
         return self
+
+    def _settle_alpha(self, whole: RidgeObjective) -> None:
+        """Choose the kernel found with few centres, and an alpha for a model of all points.
+
+        With few centres alpha also stands for what these cannot express. That of a model of all
+        points is close to that of a part of them, and so is its score.
+        """
+        alpha = next((one for one in whole.coordinates if one.name == "alpha"), None)
+        if alpha is None:
+            return
+        params, _, _ = min(self.seen, key=lambda one: one[2])
+        part = self._part(self.problem.objective, SETTLED).only(alpha, params)
+        found = _minimum(
+            lambda inner: _finite(*part.at(inner)[:2]),
+            alpha.inner(params["alpha"]),
+            alpha.bounds(),
+        )
+        value, _, left_out = part.at(found.x, slope=False)
+        score = self.problem.score(value, left_out, part.rows)
+        self.best = (params | {"alpha": alpha.outer(found.x)}, score, value)
+        self.seen.append(self.best)
 
     def _whole(self, objective: RidgeObjective) -> RidgeObjective:
         """Return all that an evaluation of a few seconds can be about."""
@@ -290,14 +333,7 @@ class Descent:
         return [self.problem.first(), *(drawn[place] for place in order)]
 
     def _follow(self, objective: RidgeObjective, start: Array) -> tuple[float, Array]:
-        found = minimize(
-            lambda inner: self._note(objective, inner),
-            start,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=self.problem.bounds(),
-            options={"maxiter": STEPS, "ftol": TOLERANCE},
-        )
+        found = _minimum(lambda inner: self._note(objective, inner), start, self.problem.bounds())
         if found.status == 1:
             self.status = Status.ITERATION_LIMIT
         return float(found.fun), np.asarray(found.x)
@@ -313,7 +349,20 @@ class Descent:
             self.n_centers = None if objective.centres is None else len(objective.centres)
         score = self.problem.score(value, left_out, objective.rows)
         self.seen.append((objective.params(inner), score, value))
-        return (value, gradient) if np.isfinite(value) else (1e300, np.zeros(len(inner)))
+        return _finite(value, gradient)
+
+
+def _minimum(
+    function: Callable[[Array], tuple[float, Array]],
+    start: Array,
+    bounds: list[tuple[float, float]],
+) -> Any:
+    options = {"maxiter": STEPS, "ftol": TOLERANCE}
+    return minimize(function, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+
+
+def _finite(value: float, gradient: Array) -> tuple[float, Array]:
+    return (value, gradient) if np.isfinite(value) else (1e300, np.zeros(len(gradient)))
 
 
 def _value(found: tuple[float, Array]) -> float:

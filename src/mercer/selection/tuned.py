@@ -38,7 +38,8 @@ class Tuned:
         random part of them, or where some have no weight.
     n_centers : int or None
         How many of these points the functions were made of, where leave-one-out was taken in
-        Nyström's space; None where they were made of all.
+        Nyström's space; None where they were made of all. Alpha is then settled, and scored, with
+        the whole kernel matrix of a random part of the points, in the last row of `table`.
     """
 
     model: Any

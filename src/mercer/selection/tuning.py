@@ -16,7 +16,7 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from .. import checks
 from ..checks import Array, InputError, KernelError, sentence
-from ..fitting.cross_validation import as_score, kept_positions
+from ..fitting.cross_validation import as_score, kept_positions, weight_option
 from ..models.contract.parameters import seed_of
 from ..models.svm.classifier import SVC
 from ..models.svm.regressor import SVR
@@ -96,9 +96,9 @@ def tune(
         Shuffles the folds where `cv` is a number, and draws candidates. None leaves the points in
         their order and draws with a fixed seed.
     sample_weight : float or array-like of shape (n,), default=None
-        Weight of each point in every fit, and in the criterion of "gradient"; scores count each
-        point once, as scikit-learn's do. A point of weight 0 is neither fitted nor scored. None is
-        1 for all.
+        Weight of each point in every fit, in the criterion of "gradient", and in the scores of
+        scorers that take weights, as in `GridSearchCV`. A point of weight 0 is neither fitted nor
+        scored. None is 1 for all.
 
     Returns
     -------
@@ -236,7 +236,7 @@ class _Task:
             return None
         random = np.random.default_rng(seed_of("tune", self.random_state))
         found = Descent(problem=problem, random=random, starts=self.count).run()
-        params, score, _ = min(found.seen, key=lambda one: one[2])
+        params, score, _ = found.best
         return Tuned(
             model=None,
             params=params,
@@ -362,10 +362,11 @@ class _Search:
         scores = []
         for train, test in self.folds:
             model = clone(candidate)
-            given = None if self.weight is None else self.weight[train]
-            model.fit(*_safe_split(model, self.X, self.y, train), **_as_option(given))
+            given = [None if self.weight is None else self.weight[rows] for rows in (train, test)]
+            model.fit(*_safe_split(model, self.X, self.y, train), **_as_option(given[0]))
             scorer = check_scoring(model, self.scoring)
-            found = scorer(model, *_safe_split(model, self.X, self.y, test, train))
+            option = weight_option(scorer, given[1])
+            found = scorer(model, *_safe_split(model, self.X, self.y, test, train), **option)
             scores.append(as_score("tune", found))
         return np.array(scores)
 

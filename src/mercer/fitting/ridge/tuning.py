@@ -41,6 +41,12 @@ class Coordinate:
         """Whether it is searched by its logarithm."""
         return self.low > 0
 
+    def bounds(self) -> list[tuple[float, float]]:
+        """Return the bounds of the numbers that are searched."""
+        ends = np.array([self.low, self.high])
+        low, high = (np.log(ends) if self.is_log else ends).tolist()
+        return [(low, high)] * (self.size or 1)
+
     def inner(self, value: Any) -> Array:
         """Return the numbers that are searched, within their bounds, from a value."""
         found = np.clip(np.full(self.size or 1, value, dtype=np.float64), self.low, self.high)
@@ -76,6 +82,17 @@ class RidgeObjective:
         points, problem = self.points.take(rows), self.problem.take(rows)
         return replace(self, points=points, rows=self.rows[rows], problem=problem, centres=None)
 
+    def only(self, coordinate: Coordinate, params: dict[str, Any]) -> RidgeObjective:
+        """Return the same as a function of one parameter, with given values of the others."""
+        others = {name: value for name, value in params.items() if name != coordinate.name}
+        alpha = np.full(len(self.problem.alpha), others.pop("alpha", self.problem.alpha[0]))
+        return replace(
+            self,
+            kernel=_changed(self.kernel, others),
+            problem=replace(self.problem, alpha=alpha),
+            coordinates=(coordinate,),
+        )
+
     def params(self, inner: Array) -> dict[str, Any]:
         """Return the parameters by name, from the numbers that are searched."""
         cuts = np.cumsum([one.size or 1 for one in self.coordinates])[:-1]
@@ -88,15 +105,14 @@ class RidgeObjective:
         params = self.params(inner)
         alpha = params.pop("alpha", float(self.problem.alpha[0]))
         problem = replace(self.problem, alpha=np.full(len(self.problem.alpha), alpha))
-        changes = {name.removeprefix(PREFIX): value for name, value in params.items()}
-        kernel = self.kernel.replace(**changes) if changes else self.kernel
+        kernel = _changed(self.kernel, params)
         try:
             found = self.criterion.judge(self._inverse(kernel, problem), problem, slope)
         except NotPositiveDefinite:
             return np.inf, np.zeros(len(inner)), np.zeros(problem.targets.shape)
         gradient = np.zeros(len(inner))
         if found.by_kernel is not None:
-            gradient = self._gradient(inner, kernel, list(changes), found)
+            gradient = self._gradient(inner, kernel, found)
         return found.value, gradient, found.left_out
 
     @cached_property
@@ -116,8 +132,9 @@ class RidgeObjective:
             return WholeInverse(matrices[0], problem, self.monitor)
         return NystromInverse(matrices[0], matrices[1], problem, self.monitor)
 
-    def _gradient(self, inner: Array, kernel: Kernel, names: list[str], found: Judged) -> Array:
+    def _gradient(self, inner: Array, kernel: Kernel, found: Judged) -> Array:
         by_name: dict[str, Any] = {"alpha": found.by_alpha}
+        names = [one.name.removeprefix(PREFIX) for one in self.coordinates if one.name != "alpha"]
         by_name |= {PREFIX + name: 0.0 for name in names}
         if names:
             slopes = ParameterSlopes(kernel, names, self.points)
@@ -132,6 +149,12 @@ class RidgeObjective:
             for one in self.coordinates
         ]
         return np.asarray(np.concatenate(parts) * np.concatenate(factors))
+
+
+def _changed(kernel: Kernel, params: dict[str, Any]) -> Kernel:
+    """Return the kernel with parameters that are named as those of a model."""
+    changes = {name.removeprefix(PREFIX): value for name, value in params.items()}
+    return kernel.replace(**changes) if changes else kernel
 
 
 def _views(left: Input, right: Input | None) -> tuple[View, View]:
