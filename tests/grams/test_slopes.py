@@ -342,7 +342,8 @@ def test_derivatives_of_a_matrix_between_different_points(kernel, names, monkeyp
     found = by_parameters(kernel, names, X, G, Z)
     for name in names:
         close(number_of(found[name]), parameter_differences(kernel, name, X, G, Z), 2e-6)
-    monkeypatch.setattr(parameters, "AT_ONCE", 40)  # bands of a row or two
+    monkeypatch.setattr(parameters, "AT_ONCE", 60)  # bands of a few rows
+    monkeypatch.setattr(parameters, "IN_CACHE", 20)
     again = by_parameters(kernel, names, X, G, Z)
     for name in names:
         close(number_of(again[name]), number_of(found[name]), 1e-10)

@@ -30,6 +30,7 @@ from .tagged import ColumnWeights, Symbols, has_symbols, tagged, untagged
 from .written import Written, seen_through
 
 AT_ONCE = 1 << 22  # numbers of a band of rows: 32 megabytes
+IN_CACHE = 1 << 16  # numbers of a block that is gone through once per column
 
 
 class ParameterSlopes:
@@ -213,9 +214,12 @@ class _Column:
             self._one_by_one(X, H)
 
     def _one_by_one(self, X: Array, H: Array) -> None:
-        of = self.statistic.of
-        for c in range(X.shape[1]):
-            self.by_weight[c] += np.einsum("ij,ij->", H, of(X[:, c, None], self.Z[None, :, c]))
+        step = max(1, IN_CACHE // max(len(self.Z), 1))
+        for start in range(0, len(X), step):
+            rows = slice(start, start + step)
+            for c in range(X.shape[1]):
+                values = self.statistic.of(X[rows, c, None], self.Z[None, :, c])
+                self.by_weight[c] += np.einsum("ij,ij->", H[rows], values)
 
 
 def _dots(A: Array, B: Array) -> Array:
