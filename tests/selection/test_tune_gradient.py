@@ -15,6 +15,7 @@ from mercer import (
     tune,
 )
 from mercer.kernels import Gaussian, Linear, Matern, Polynomial
+from mercer.selection import ridge
 
 random = np.random.default_rng(4)
 X = random.normal(size=(80, 4))
@@ -99,6 +100,16 @@ def test_units_of_y_do_not_matter():
         tune(KernelRidge(), X, s * y, SPACE, scoring="evidence", n_iter=2).score for s in (1, 100)
     ]
     assert evidence[0] - evidence[1] == pytest.approx(80 * np.log(100), rel=1e-6)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_a_search_does_not_end_early_where_the_criterion_is_small(unit):
+    def bowl(inner):
+        return unit * float(((inner - 3.0) ** 2).sum() + 1.0), unit * 2.0 * (inner - 3.0)
+
+    found = ridge._minimum(bowl, np.zeros(2), [(-9.0, 9.0)] * 2)
+    assert np.allclose(found.x, 3.0, atol=1e-3)
+    assert found.fun == pytest.approx(unit)
 
 
 def test_bounds_hold_and_distributions_count():

@@ -37,6 +37,7 @@ SETTLED = 2000  # points on which alpha is settled after a search with few centr
 FOLLOWED = 3  # starts that are followed to their end
 STEPS = 200  # of one of them
 TOLERANCE = 1e-6  # relative fall of the criterion that ends the search
+FAILED = 1e300  # in the place of an infinite criterion, which L-BFGS-B cannot take
 EVIDENCE = "evidence"
 SMOOTH: dict[Any, dict[Any, Any]] = {
     KernelRidge: {
@@ -357,12 +358,26 @@ def _minimum(
     start: Array,
     bounds: list[tuple[float, float]],
 ) -> Any:
+    """Return what L-BFGS-B finds.
+
+    It works in units of the first value, since its tolerance is absolute for values below 1.
+    """
+    units: list[float] = []
+
+    def in_units(inner: Array) -> tuple[float, Array]:
+        value, gradient = function(inner)
+        if not units:
+            units.append(abs(value) if 0.0 < abs(value) < FAILED else 1.0)
+        return value / units[0], gradient / units[0]
+
     options = {"maxiter": STEPS, "ftol": TOLERANCE}
-    return minimize(function, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    found = minimize(in_units, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    found.fun *= units[0]
+    return found
 
 
 def _finite(value: float, gradient: Array) -> tuple[float, Array]:
-    return (value, gradient) if np.isfinite(value) else (1e300, np.zeros(len(gradient)))
+    return (value, gradient) if np.isfinite(value) else (FAILED, np.zeros(len(gradient)))
 
 
 def _value(found: tuple[float, Array]) -> float:
