@@ -21,6 +21,7 @@ from mercer import KernelRidge, PerColumn, tune
 from mercer.fitting.ridge.tuning import Coordinate, RidgeObjective
 from mercer.inputs import Matrix
 from mercer.kernels import Gaussian
+from mercer.solvers import RidgeProblem
 from mercer.solvers.ridge.criteria import LeaveOneOut, SquaredError
 
 ROWS, COLUMNS = 2000, 50
@@ -40,16 +41,14 @@ def objective() -> tuple[RidgeObjective, Any]:
     found = RidgeObjective(
         points=Matrix(X),
         rows=np.arange(ROWS),
-        targets=y[:, None],
+        problem=RidgeProblem(targets=y[:, None], alpha=np.array([0.1]), intercept=True),
         kernel=1.5 * Gaussian((0.01,) * COLUMNS),
-        alpha=0.1,
         coordinates=(
             Coordinate(name="kernel__gamma", low=1e-6, high=1e3, size=COLUMNS),
             Coordinate(name="kernel__coef", low=1e-6, high=1e3),
             Coordinate(name="alpha", low=1e-6, high=1e3),
         ),
         criterion=LeaveOneOut(SquaredError()),
-        intercept=True,
     )
     spread = np.random.default_rng(1).uniform(0.3, 3.0, COLUMNS)
     return found, np.log([*(0.01 * spread), 1.5, 0.1])

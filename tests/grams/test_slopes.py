@@ -10,6 +10,7 @@ import scipy.sparse
 
 from mercer import KernelError, gram
 from mercer.grams.sides import Side, View
+from mercer.grams.slopes import parameters
 from mercer.grams.slopes.parameters import ParameterSlopes
 from mercer.grams.slopes.points import PointSlopes
 from mercer.grams.slopes.written import Slopes
@@ -262,12 +263,15 @@ def number_of(value):
     return np.atleast_1d(np.asarray(value, dtype=float))
 
 
-def by_parameters(kernel, names, points, G):
+def by_parameters(kernel, names, points, G, others=None):
+    """<G, dK/dp> of K(points, points), or of K(points, others)."""
     found = ParameterSlopes(kernel, names, Matrix(points))
-    return found.products(View(Side(Matrix(points))), G, Monitor())
+    right = View(Side(Matrix(points if others is None else others)))
+    left = right if others is None else View(Side(Matrix(points), right.side))
+    return found.products(left, right, G, Monitor())
 
 
-def parameter_differences(kernel, name, points, G):
+def parameter_differences(kernel, name, points, G, others=None):
     value = kernel.get_params()[name]
     found = []
     for place in range(len(number_of(value))):
@@ -277,7 +281,7 @@ def parameter_differences(kernel, name, points, G):
             moved[place] += t
             new = tuple(moved) if isinstance(value, tuple) else float(moved[0])
             changed = kernel.replace(**{name: new})
-            return float(np.vdot(G, changed.formula(points)))
+            return float(np.vdot(G, changed.formula(points, others)))
 
         found.append(central(f, 0.0))
     return np.array(found)
@@ -332,6 +336,36 @@ def test_derivatives_by_parameters_are_those_of_differences(kernel, names, monke
         close(number_of(again[name]), number_of(found[name]), 1e-10)
 
 
+@pytest.mark.parametrize(("kernel", "names"), PARAMETERS, ids=repr)
+def test_derivatives_of_a_matrix_between_different_points(kernel, names, monkeypatch):
+    G = random.normal(size=(len(X), len(Z)))
+    found = by_parameters(kernel, names, X, G, Z)
+    for name in names:
+        close(number_of(found[name]), parameter_differences(kernel, name, X, G, Z), 2e-6)
+    monkeypatch.setattr(parameters, "AT_ONCE", 60)  # bands of a few rows
+    monkeypatch.setattr(parameters, "IN_CACHE", 20)
+    again = by_parameters(kernel, names, X, G, Z)
+    for name in names:
+        close(number_of(again[name]), number_of(found[name]), 1e-10)
+
+
+def test_an_offset_of_different_points_costs_few_digits():
+    G = random.normal(size=(len(X), len(Z)))
+    kernel = Gaussian((1.0, 0.4, 2.0))
+    near = by_parameters(kernel, ["gamma"], X, G, Z)["gamma"]
+    close(by_parameters(kernel, ["gamma"], X + 1000.0, G, Z + 1000.0)["gamma"], near, 1e-9)
+
+
+def test_a_matrix_between_sparse_points():
+    dense = samples.counts(12, 8)
+    G = random.normal(size=(12, 5))
+    for kernel in (Gaussian((0.1,) * 8), Laplacian((0.2,) * 8), Polynomial(2, 0.1).normalized()):
+        wanted = by_parameters(kernel, ["gamma"], dense, G, dense[:5])
+        many = scipy.sparse.csr_array(dense)
+        found = by_parameters(kernel, ["gamma"], many, G, many[:5])
+        close(number_of(found["gamma"]), number_of(wanted["gamma"]), 1e-10)
+
+
 def test_categories_have_a_weight_per_column():
     levels = samples.levels()
     G = np.ones((len(levels), len(levels)))
@@ -350,7 +384,8 @@ def test_kernels_of_objects_beside_those_of_numbers():
     points = as_input(frame, kernel.domain, "test")
     G = np.ones((len(frame), len(frame)))
     slopes = ParameterSlopes(kernel, ["k2__gamma", "k1__coef"], points)
-    found = slopes.products(View(Side(points)), G, Monitor())
+    view = View(Side(points))
+    found = slopes.products(view, view, G, Monitor())
     assert found["k1__coef"] == pytest.approx(float(np.asarray(gram(kernel, frame)).sum()))
     for place in range(2):
 

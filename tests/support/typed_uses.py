@@ -103,6 +103,7 @@ SVR().fit(X, None)  # wrong
 mercer.tune(SVC(), X, [0, 1, 0, 1], {"C": [1, 10]}, cv=2)
 mercer.tune(SVC(), X, [0, 1, 0, 1], {"C": (1, 10), "kernel__gamma": mercer.PerColumn(0.1, 1)})
 mercer.tune(SVC(), X, [0, 1, 0, 1], {"C": [1]}, method="random", n_iter=3)
+mercer.tune(SVC(), X, [0, 1, 0, 1], {"C": [1]}, sample_weight=[1.0, 2.0, 1.0, 0.5])
 KernelRidge().gradient(X)
 mercer.check_kernel(kernels.Gaussian(), X)
 mercer.check_kernel([[1.0, 0.0], [0.0, 1.0]])
@@ -112,6 +113,7 @@ mercer.save(SVC(), "model.mercer")
 mercer.tune("SVC", X, [0, 1, 0, 1], {"C": [1, 10]})  # wrong
 mercer.tune(SVC(), X, [0, 1, 0, 1], {"C": 3.0})  # wrong
 mercer.tune(SVC(), X, [0, 1, 0, 1], {"C": [1]}, n_iter="all")  # wrong
+mercer.tune(SVC(), X, [0, 1, 0, 1], {"C": [1]}, sample_weight="heavy")  # wrong
 mercer.PerColumn("low", 1.0)  # wrong
 KernelRidge().gradient(3)  # wrong
 mercer.mmd_test(X, X, kernel=3)  # wrong

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from numbers import Real
 from typing import Any
 
@@ -242,6 +243,15 @@ def as_score(who: str, value: Any) -> float:
     return float(value)
 
 
+def weight_option(scorer: Any, weight: Array | None) -> dict[str, Array]:
+    """Return weights as an option of a scorer; none where it takes none."""
+    if weight is None:
+        return {}
+    known = getattr(scorer, "_accept_sample_weight", None)
+    takes = "sample_weight" in signature(scorer).parameters if known is None else known()
+    return {"sample_weight": weight} if takes else {}
+
+
 def asks_for_weights(model: Any) -> bool:
     """Return whether the scorer of a search, or its own score, has requested sample_weight."""
     if not get_config()["enable_metadata_routing"]:
@@ -294,7 +304,7 @@ def check_folds(who: str, splits: Iterable[tuple[Any, Any]], kept: Array) -> lis
     found = []
     place = np.cumsum(kept) - 1
     for number, pair in enumerate(splits):
-        train, test = (_positions(rows, kept) for rows in pair)
+        train, test = (kept_positions(rows, kept) for rows in pair)
         if len(train) == 0 or len(test) == 0:
             must = "every fold must have training and test rows with a weight"
             raise InputError(sentence(who, must, f"{len(train)} and {len(test)} in fold {number}"))
@@ -308,7 +318,8 @@ def check_folds(who: str, splits: Iterable[tuple[Any, Any]], kept: Array) -> lis
     return found
 
 
-def _positions(rows: Any, kept: Array) -> Array:
+def kept_positions(rows: Any, kept: Array) -> Array:
+    """Return rows, given as positions or as a mask, of which a mask keeps some."""
     found = np.asarray(rows)
     found = np.flatnonzero(found) if found.dtype == bool else found.astype(np.intp)
     return np.asarray(found[kept[found]])

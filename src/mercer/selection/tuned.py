@@ -35,7 +35,11 @@ class Tuned:
         "grid", "random", "halving" or "gradient".
     rows : int
         How many points the search has used: fewer than there are where leave-one-out was taken on a
-        random part of them.
+        random part of them, or where some have no weight.
+    n_centers : int or None
+        How many of these points the functions were made of, where leave-one-out was taken in
+        Nyström's space; None where they were made of all. Alpha is then settled, and scored, with
+        the whole kernel matrix of a random part of the points, in the last row of `table`.
     """
 
     model: Any
@@ -46,6 +50,7 @@ class Tuned:
     seconds: float
     method: str = "grid"
     rows: int = 0
+    n_centers: int | None = None
 
     def plot(self, x: str, y: str | None = None, axes: Any = None) -> Any:
         """Draw the scores of all candidates against one parameter, or two; needs matplotlib.

@@ -12,17 +12,26 @@ from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils.metaestimators import _safe_split
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from .. import checks
 from ..checks import Array, InputError, KernelError, sentence
-from ..fitting.cross_validation import as_score
+from ..fitting.cross_validation import as_score, kept_positions, weight_option
 from ..models.contract.parameters import seed_of
 from ..models.svm.classifier import SVC
 from ..models.svm.regressor import SVR
 from ..monitor import Monitor
 from ..status import Status
-from ..typing import Estimator, Folds, LabelsLike, PointsLike, Scoring, Seed, TargetsLike
+from ..typing import (
+    Estimator,
+    Folds,
+    LabelsLike,
+    PointsLike,
+    Scoring,
+    Seed,
+    TargetsLike,
+    Weights,
+)
 from .draws import drawn, halved
 from .folds import FoldMachines
 from .ridge import EVIDENCE, Descent, reason_against, ridge_problem
@@ -42,6 +51,7 @@ def tune(
     n_iter: int = 20,
     time_limit: float | None = None,
     random_state: Seed = None,
+    sample_weight: Weights = None,
 ) -> Tuned:
     """Choose the parameters of an estimator that do best on points it has not seen.
 
@@ -85,6 +95,10 @@ def tune(
     random_state : int, RandomState or Generator, default=None
         Shuffles the folds where `cv` is a number, and draws candidates. None leaves the points in
         their order and draws with a fixed seed.
+    sample_weight : float or array-like of shape (n,), default=None
+        Weight of each point in every fit, in the criterion of "gradient", and in the scores of
+        scorers that take weights, as in `GridSearchCV`. A point of weight 0 is neither fitted nor
+        scored. None is 1 for all.
 
     Returns
     -------
@@ -94,8 +108,8 @@ def tune(
     Raises
     ------
     InputError
-        If the space is not a mapping from names to what to try of them, or if the method asked for
-        cannot search it.
+        If the space is not a mapping from names to what to try of them, if the method asked for
+        cannot search it, or if the weights are not what they must be.
 
     See Also
     --------
@@ -135,10 +149,24 @@ def tune(
         count=count,
         random_state=random_state,
         deadline=None if limit is None else start + limit,
+        weight=_checked_weight(estimator, X, sample_weight),
     )
     found = task.run(method)
-    model = clone(estimator).set_params(**found.params).fit(X, y)
+    model = clone(estimator).set_params(**found.params)
+    model.fit(X, y, **_as_option(task.weight))
     return replace(found, model=model, seconds=time.monotonic() - start)
+
+
+def _checked_weight(estimator: Any, X: Any, sample_weight: Any) -> Array | None:
+    weight = checks.sample_weight("tune", sample_weight, _num_samples(X))
+    if weight is not None and not has_fit_parameter(estimator, "sample_weight"):
+        must = "the estimator's fit must take sample_weight"
+        raise InputError(sentence("tune", must, type(estimator).__name__))
+    return weight
+
+
+def _as_option(weight: Array | None) -> dict[str, Array]:
+    return {} if weight is None else {"sample_weight": weight}
 
 
 METHODS = ("auto", "grid", "random", "halving", "gradient")
@@ -158,6 +186,7 @@ class _Task:
     count: int
     random_state: Any
     deadline: float | None
+    weight: Array | None
 
     def run(self, method: str) -> Tuned:
         """Return what was found, without a model yet."""
@@ -194,6 +223,7 @@ class _Task:
                     self.y,
                     space=self.space,
                     scoring=self.scoring,
+                    weight=self.weight,
                     monitor=monitor,
                 )
         except KernelError as error:
@@ -206,7 +236,7 @@ class _Task:
             return None
         random = np.random.default_rng(seed_of("tune", self.random_state))
         found = Descent(problem=problem, random=random, starts=self.count).run()
-        params, score, _ = min(found.seen, key=lambda one: one[2])
+        params, score, _ = found.best
         return Tuned(
             model=None,
             params=params,
@@ -216,15 +246,22 @@ class _Task:
             seconds=0.0,
             method="gradient",
             rows=found.rows,
+            n_centers=found.n_centers,
         )
 
     def _search(self, folds: list[tuple[Array, Array]]) -> _Search:
         return _Search(
-            estimator=self.estimator, X=self.X, y=self.y, folds=folds, scoring=self.scoring
+            estimator=self.estimator,
+            X=self.X,
+            y=self.y,
+            folds=folds,
+            scoring=self.scoring,
+            weight=self.weight,
         )
 
     def _all_folds(self) -> list[tuple[Array, Array]]:
-        return _folds(self.cv, self.y, self.estimator, self.random_state, self.X)
+        folds = _folds(self.cv, self.y, self.estimator, self.random_state, self.X)
+        return folds if self.weight is None else _with_weight(folds, self.weight > 0)
 
     def _in_full(self, candidates: list[dict[str, Any]], method: str) -> Tuned:
         search = self._search(self._all_folds())
@@ -258,7 +295,7 @@ class _Task:
             status=status,
             seconds=0.0,
             method=method,
-            rows=_num_samples(self.X),
+            rows=_num_samples(self.X) if self.weight is None else int((self.weight > 0).sum()),
         )
 
 
@@ -272,6 +309,17 @@ def _folds(cv: Any, y: Any, estimator: Any, seed: Any, X: Any) -> list[tuple[Arr
     return list(splitter.split(np.zeros(_num_samples(X)), y))
 
 
+def _with_weight(folds: list[tuple[Array, Array]], kept: Array) -> list[tuple[Array, Array]]:
+    """Return folds without the points that have no weight."""
+    found = [(kept_positions(train, kept), kept_positions(test, kept)) for train, test in folds]
+    for number, (train, test) in enumerate(found):
+        if not (len(train) and len(test)):
+            must = "every fold must have training and test points with a weight"
+            got = f"{len(train)} and {len(test)} in fold {number}"
+            raise InputError(sentence("tune", must, got))
+    return found
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Search:
     estimator: Any
@@ -279,6 +327,7 @@ class _Search:
     y: Any
     folds: list[tuple[Array, Array]]
     scoring: Any
+    weight: Array | None
 
     def scores(
         self, candidates: list[dict[str, Any]], deadline: float | None
@@ -313,9 +362,11 @@ class _Search:
         scores = []
         for train, test in self.folds:
             model = clone(candidate)
-            model.fit(*_safe_split(model, self.X, self.y, train))
+            given = [None if self.weight is None else self.weight[rows] for rows in (train, test)]
+            model.fit(*_safe_split(model, self.X, self.y, train), **_as_option(given[0]))
             scorer = check_scoring(model, self.scoring)
-            found = scorer(model, *_safe_split(model, self.X, self.y, test, train))
+            option = weight_option(scorer, given[1])
+            found = scorer(model, *_safe_split(model, self.X, self.y, test, train), **option)
             scores.append(as_score("tune", found))
         return np.array(scores)
 
@@ -323,6 +374,8 @@ class _Search:
         """Return whether models that differ in C can be found on one matrix."""
         model = models[0]
         if type(model) not in (SVC, SVR) or getattr(model, "probability", False):
+            return False
+        if self.weight is not None:
             return False
         try:
             model._kernel().require_resolved()  # else it depends on the points of the fold

@@ -1,10 +1,10 @@
 """Derivatives of a number by all parameters of a kernel, in one pass over the kernel matrix.
 
-For L with dL = <G, dK>, where G is symmetric, dL/dp = <G, dK/dp> for every parameter p. Parameters
-that stand in the arithmetic of a profile have a matrix dk/dp each. Weights of columns need none of
-their own: with R the derivative of k by the statistic sum_c w_c s(x_c, y_c) and H = G * R entry by
-entry, dL/dw_c = sum_ij H_ij s(x_ic, x_jc). For squared distances that is 2 (x_c**2 . H 1 - x_c . H
-x_c): one matrix product gives it for all columns.
+For L with dL = <G, dK> and K = K(X, Z), dL/dp = <G, dK/dp> for every parameter p. Parameters that
+stand in the arithmetic of a profile have a matrix dk/dp each. Weights of columns need none of their
+own: with R the derivative of k by the statistic sum_c w_c s(x_c, z_c) and H = G * R entry by entry,
+dL/dw_c = sum_ij H_ij s(x_ic, z_jc). For squared distances that is x_c**2 . H 1 + z_c**2 . H' 1 - 2
+x_c . H z_c: one matrix product gives it for all columns.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from .tagged import ColumnWeights, Symbols, has_symbols, tagged, untagged
 from .written import Written, seen_through
 
 AT_ONCE = 1 << 22  # numbers of a band of rows: 32 megabytes
+IN_CACHE = 1 << 16  # numbers of a block that is gone through once per column
 
 
 class ParameterSlopes:
@@ -43,15 +44,19 @@ class ParameterSlopes:
         self.all = [one for symbols in self.symbols.values() for one in _several(symbols)]
         self.parts = _Parts(with_symbols, self.all, points)
 
-    def products(self, view: View, G: Array, monitor: Monitor) -> dict[str, Any]:
-        """Return <G, dK/dp> for every parameter p: a number, or an array with one per column."""
-        parts, n = self.parts, len(view)
-        sums = _Sums(parts, view)
-        step = max(1, AT_ONCE // max(n * (parts.slopes.count() + 1), 1))
+    def products(self, left: View, right: View, G: Array, monitor: Monitor) -> dict[str, Any]:
+        """Return <G, dK(X, Z)/dp> for every parameter p: a number, or an array with one per column.
+
+        left, right: X and Z, which may be the same.
+        """
+        parts, n = self.parts, len(left)
+        sums = _Sums(parts, left, right)
+        step = max(1, AT_ONCE // max(len(right) * (parts.slopes.count() + 1), 1))
         for start in range(0, n, step):
             monitor.poll()
             rows = slice(start, min(start + step, n))
-            sums.add(rows, parts.slopes.tiles(view.take(rows), view, monitor), G)
+            band = left.take(rows)
+            sums.add(band, rows, parts.slopes.tiles(band, right, monitor), G[rows])
         total = sums.total()
         found: dict[str, Any] = {}
         for name, symbols in self.symbols.items():
@@ -136,75 +141,85 @@ def _parameters(symbol: Node) -> set[Node]:
 class _Sums:
     """What is summed while the bands of the derivatives pass by."""
 
-    def __init__(self, parts: _Parts, view: View) -> None:
-        self.parts, self.view = parts, view
+    def __init__(self, parts: _Parts, left: View, right: View) -> None:
+        self.parts, self.views = parts, (left, right)
         self.scalars = np.zeros(len(parts.parameters))
-        self.left, self.right = (np.zeros((len(parts.sides), len(view))) for _ in range(2))
-        self.columns = [_Column(parts, place, view) for place in parts.statistics]
+        self.sides = [np.zeros((len(parts.sides), len(view))) for view in self.views]
+        self.columns = [_Column(parts, place, right) for place in parts.statistics]
 
-    def add(self, rows: slice, tiles: list[Array | None], G: Array) -> None:
-        weight = G[rows]
+    def add(self, band: View, rows: slice, tiles: list[Array | None], G: Array) -> None:
         scalars, columns, lefts, rights = self.parts.split(tiles)
         for place, R in enumerate(scalars):
             if R is not None:
-                self.scalars[place] += float(np.einsum("ij,ij->", weight, R))
+                self.scalars[place] += float(np.einsum("ij,ij->", G, R))
         for column, R in zip(self.columns, columns, strict=True):
             if R is not None:
-                column.add(rows, R * weight)
+                column.add(band, R * G)
+        left, right = self.sides
         for place, (R, Q) in enumerate(zip(lefts, rights, strict=True)):
             if R is not None:
-                self.left[place, rows] += np.einsum("ij,ij->i", weight, R)
+                left[place, rows] += np.einsum("ij,ij->i", G, R)
             if Q is not None:
-                self.right[place] += np.einsum("ij,ij->j", weight, Q)
+                right[place] += np.einsum("ij,ij->j", G, Q)
 
     def total(self) -> Array:
         total = self.scalars.copy()
         parts = self.parts
         for place, column in zip(parts.statistics, self.columns, strict=True):
             parts.put_columns(total, place, column.by_weight, column.by_period)
-        for place, weights in zip(parts.sides, self.left + self.right, strict=True):
-            path = parts.written.recorder.sides[place][0]
-            points = follow(self.view, path).points
-            total += _side_products(parts.written.owners[place], parts, points, weights)
+        for view, values in zip(self.views, self.sides, strict=True):
+            for place, weights in zip(parts.sides, values, strict=True):
+                points = follow(view, parts.written.recorder.sides[place][0]).points
+                total += _side_products(parts.written.owners[place], parts, points, weights)
         return total
 
 
 class _Column:
-    """sum_ij H_ij s(x_ic, x_jc) for the columns c of a statistic, from bands of a symmetric H.
+    """sum_ij H_ij s(x_ic, z_jc) for the columns c of a statistic, from bands of H.
 
     by_period: the same for the derivative of s by a parameter that moves the points.
     """
 
-    def __init__(self, parts: _Parts, place: int, view: View) -> None:
-        path, self.statistic, _ = parts.written.recorder.statistics[place]
-        at = follow(view, path)
-        rows = as_matrix(at.points).dense().astype(np.float64, copy=False)
-        self.X = rows - at.side.centre() if self.statistic is SQUARED else rows
-        self.by_weight = np.zeros(self.X.shape[1])
-        self.by_period = np.zeros(self.X.shape[1])
-        self.tangent: Array | None = None
-        if parts.moves(place):
-            owner = parts.written.recorder.statistics[place][0][-1].key[1].__self__
-            self.tangent = owner.tangent(follow(view, path[:-1]).points)
+    def __init__(self, parts: _Parts, place: int, right: View) -> None:
+        self.path, self.statistic, _ = parts.written.recorder.statistics[place]
+        self.moves = parts.moves(place)
+        self.centre = follow(right, self.path).side.centre() if self.statistic is SQUARED else 0.0
+        self.Z, self.tangent = self._seen(right)
+        self.by_weight = np.zeros(self.Z.shape[1])
+        self.by_period = np.zeros(self.Z.shape[1])
 
-    def add(self, rows: slice, H: Array) -> None:
-        X = self.X[rows]
+    def _seen(self, view: View) -> tuple[Array, Array | None]:
+        """Return points as the statistic sees them, and their derivative by what moves them."""
+        rows = as_matrix(follow(view, self.path).points).dense().astype(np.float64, copy=False)
+        tangent = None
+        if self.moves:
+            owner = self.path[-1].key[1].__self__
+            tangent = owner.tangent(follow(view, self.path[:-1]).points)
+        return rows - self.centre, tangent
+
+    def add(self, band: View, H: Array) -> None:
+        X, tangent = self._seen(band)
         if self.statistic is SQUARED:
-            # sum_j H_ij (x_i - x_j); BLAS is SciPy's throughout, see linalg/blas.py
-            total = H.sum(axis=1)[:, None]
-            self.by_weight += 2.0 * _dots(X, X * total - blas.product(H, self.X))
-            if self.tangent is not None:
-                T = self.tangent
-                self.by_period += 4.0 * _dots(X, T[rows] * total - blas.product(H, T))
+            # BLAS is SciPy's throughout, see linalg/blas.py
+            left, right = H.sum(axis=1)[:, None], H.sum(axis=0)[:, None]
+            HZ = blas.product(H, self.Z)
+            self.by_weight += _dots(X, X * left - 2.0 * HZ) + _dots(self.Z, self.Z * right)
+            if tangent is not None and self.tangent is not None:
+                HT = blas.product(H, self.tangent)
+                self.by_period += 2.0 * _dots(X, tangent * left - HT)
+                self.by_period += 2.0 * (_dots(self.Z, self.tangent * right) - _dots(tangent, HZ))
         elif self.statistic is DOT:
-            self.by_weight += _dots(X, blas.product(H, self.X))
+            self.by_weight += _dots(X, blas.product(H, self.Z))
         else:
             self._one_by_one(X, H)
 
     def _one_by_one(self, X: Array, H: Array) -> None:
-        of = self.statistic.of
-        for c in range(X.shape[1]):
-            self.by_weight[c] += np.einsum("ij,ij->", H, of(X[:, c, None], self.X[None, :, c]))
+        step = max(1, IN_CACHE // max(len(self.Z), 1))
+        for start in range(0, len(X), step):
+            rows = slice(start, start + step)
+            for c in range(X.shape[1]):
+                values = self.statistic.of(X[rows, c, None], self.Z[None, :, c])
+                self.by_weight[c] += np.einsum("ij,ij->", H[rows], values)
 
 
 def _dots(A: Array, B: Array) -> Array:

@@ -44,6 +44,11 @@ class RidgeProblem:
         n = len(self.targets)
         return np.ones((n, 1)) if self.weight is None else np.sqrt(self.weight)[:, None]
 
+    def take(self, rows: Array) -> RidgeProblem:
+        """Return the problem of some of the points."""
+        weight, copies = (None if v is None else v[rows] for v in (self.weight, self.copies))
+        return replace(self, targets=self.targets[rows], weight=weight, copies=copies)
+
     def means(self) -> Array:
         """Return the weighted mean of each output."""
         weight = self.roots[:, 0] ** 2
