@@ -94,12 +94,18 @@ def price(prepared: Prepared, coefficients: Array, seed: int) -> float:
     if len(points) > SHOWN:
         shown = points.take(np.sort(random.choice(len(points), SHOWN, replace=False)))
     exact = prepare(phi.kernel_, points).gram(shown, use="once") @ coefficients
-    weights: Any = 0.0
-    for rows, band in prepared.map_bands():
-        weights = weights + band.T @ coefficients[rows].astype(band.dtype)
+    weights = sum_of_features(prepared, coefficients)
     near = [band @ weights.astype(band.dtype) for _, band in prepared.map_bands(shown)]
     gap = np.asarray(exact) - np.concatenate(near)
     return float(np.sqrt(np.mean(np.asarray(gap, dtype=np.float64) ** 2)))
+
+
+def sum_of_features(prepared: Prepared, coefficients: Array) -> Array:
+    """Return sum_i c_i phi(x_i) of the points, for each column c."""
+    total: Any = 0.0
+    for rows, band in prepared.map_bands():
+        total = total + np.asarray(band.T @ coefficients[rows], dtype=np.float64)
+    return np.asarray(total)
 
 
 def products_of_features(
@@ -112,10 +118,11 @@ def products_of_features(
     """
 
     def add_up() -> Array:
-        bands = prepared.map_bands(at_once=max(len(prepared), 1))
-        features = np.asarray(next(bands)[1], dtype=np.float64)
-        pairs = zip(groups, coefficients, strict=True)
-        return np.hstack([features[group].T @ c for group, c in pairs])
+        widths = [c.shape[1] for c in coefficients]
+        whole = np.zeros((len(prepared), sum(widths)))
+        for group, c, stop in zip(groups, coefficients, np.cumsum(widths), strict=True):
+            whole[group, stop - c.shape[1] : stop] = c
+        return sum_of_features(prepared, whole)
 
     weights: Array = prepared.view.side.once("sums of support vectors", add_up)
     found = map_times(prepared, points, weights)

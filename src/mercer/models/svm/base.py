@@ -26,7 +26,12 @@ from ...solvers import BoxSizes, Machine
 from ...status import Status, first_bad
 from ...typing import Callback, Seed
 from ..base import Certificate, KernelEstimator
-from ..contract.approximation import has_approximation, note_price, products_of_features
+from ..contract.approximation import (
+    has_approximation,
+    note_price,
+    products_of_features,
+    sum_of_features,
+)
 from ..contract.gradient import HasGradient
 from ..contract.parameters import run_of, seed_of
 
@@ -111,13 +116,21 @@ class MachineGradient(HasGradient):
 
     def _terms(self) -> tuple[Array, bool]:
         model: Any = self
+        by_point = self._of_points()
+        if not has_approximation(model):
+            return by_point, False
+        return sum_of_features(model._prepared, by_point), True
+
+    def _of_points(self) -> Array:
+        """Return the coefficients of the support vectors, one column per machine of several."""
+        model: Any = self
         by_row: Array = model.dual_coef_
         k = len(getattr(model, "classes_", ()))
         if k > 2 and model._by_pairs:
             by_row = _rows_of_pairs(model._support_of_classes(), by_row)
         if by_row.shape[1] == 0:  # no support vector: one point shows the columns
             by_row = np.zeros((len(by_row), 1))
-        return (by_row[0] if len(by_row) == 1 else by_row.T), False
+        return by_row[0] if len(by_row) == 1 else by_row.T
 
 
 def _rows_of_pairs(groups: list[slice], dual: Array) -> Array:
@@ -294,7 +307,7 @@ class SupportVectorEstimator(MachineGradient, KernelEstimator):
         self.support_ = support.astype(np.int32)
         self._keep(support if len(support) else np.arange(1))
         if has_approximation(self) and len(support):
-            note_price(self, self._prepared, self._terms()[0].reshape(len(support), -1), 0)
+            note_price(self, self._prepared, self._of_points().reshape(len(support), -1), 0)
 
     @property
     def support_vectors_(self) -> Any:
