@@ -25,7 +25,7 @@ from mercer import (
     vc_bound,
 )
 from mercer.checks import MercerError
-from mercer.features import GaussianTaylor, Nystrom
+from mercer.features import GaussianTaylor, Nystrom, RandomFourier
 from mercer.kernels import (
     Constant,
     ExpDot,
@@ -261,6 +261,22 @@ def machines():
     tell("E4", "C = 1/4, points 0 | 1, 2: coefficients", found)
 
 
+def features():
+    """B15, D6 and D7: random features, and learners on them."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 4))
+    for width in (100, 400, 1600):
+        found = RandomFourier(Gaussian(0.5), width, phase=True, method="iid").fit(X)
+        tell("D6", f"sqrt(2/D) cos(v.x + b), D = {width}: error", round(found.measured_error_, 4))
+    y = np.sin(X[:, 0]) + X[:, 1]
+    model = KernelRidge(0.1, kernel=Gaussian(0.5))
+    exact = model.fit(X, y).predict(X)
+    near = model.set_params(approximation=RandomFourier(n_components=1600)).fit(X, y)
+    gap = np.sqrt(np.mean((near.predict(X) - exact) ** 2))
+    found = f"{gap:.4f}, at most {near.approximation_error_:.4f}"
+    tell("D7", "1,600 fixed units and weights, distance from the whole kernel", found)
+
+
 def learners():
     """A1, A3, B12, D1, D7 and E5: the other learners."""
     x, y = np.array([[0.0], [1.0], [2.0]]), np.array([1, -1, 1])
@@ -377,5 +393,7 @@ def objects():
 
 
 if __name__ == "__main__":
-    for part in (rules, classics, objects, making, geometry, validity, ridge, machines, learners):
+    for part in (rules, classics, objects, making, geometry, validity, ridge, machines):
         part()
+    features()
+    learners()

@@ -24,6 +24,7 @@ from .draws import METHODS, independent, lengths, orthogonal, sobol
 from .spectral import INSTEAD, Spherical, Still, Term, terms_of
 
 FEW_NUMBERS = 12  # per frequency, up to which Sobol's sequence does best
+EACH = 16  # frequencies for each of these numbers, from which on it does
 MANY_COLUMNS = 512  # from which fast rotations cost less than products with all frequencies
 SHOWN = 128  # points whose pairs tell how large the error is
 
@@ -51,8 +52,8 @@ class RandomFourier(FeatureMap):
         How frequencies are drawn. "iid": independently. "orthogonal": at right angles in groups of
         as many as there are columns. "sobol": from Sobol's sequence, best in few dimensions.
         "hadamard": at right angles by fast Hadamard rotations, for many columns. "auto" takes
-        "sobol" for up to 12 columns, "hadamard" from 512 columns on where the kernel allows it,
-        "orthogonal" between, and "iid" for the Laplacian of more than 12 columns.
+        "sobol" for many features of up to 12 columns, "hadamard" from 512 columns on where the
+        kernel allows it, else "orthogonal", and "iid" for the Laplacian of more than 12 columns.
     phase : bool, default=False
         Whether a frequency has one feature with a random phase instead of a cosine and a sine. Its
         error is larger.
@@ -312,11 +313,15 @@ class _Draw:
         if asked != "auto":
             return asked
         laws = [term.law for term in self.terms]
-        if max(law.normals + law.uniforms for law in laws) <= FEW_NUMBERS:
+        numbers = [law.normals + law.uniforms for law in laws]
+        turn = any(law.normals for law in laws)
+        pairs = zip(numbers, self.counts, strict=True)
+        many = all(count >= EACH * size for size, count in pairs if size)
+        if max(numbers) <= FEW_NUMBERS and (many or not turn):
             return "sobol"
         if rotates and columns >= MANY_COLUMNS:
             return "hadamard"
-        return "orthogonal" if any(law.normals for law in laws) else "iid"
+        return "orthogonal" if turn else "iid"
 
     def waves(self, method: str, phase: bool, centre: Array) -> Waves:
         """Return the map; centre: is subtracted from points, so that angles stay small."""

@@ -21,6 +21,7 @@ from threadpoolctl import ThreadpoolController
 from ..checks import Array
 
 WORK = 1e9  # multiplications in one call of BLAS: some 50 ms on one processor
+SIDE = 2048  # of the tiles of a large square
 COLUMNS = 512  # of a product that is taken in parts: enough for the speed of a large one
 
 _lock = threading.Lock()
@@ -104,6 +105,19 @@ def half_square(A: Array) -> Array:
     return out
 
 
+def add_square(half: Array, A: Array) -> None:
+    """Add A A' to a matrix that is given on and below its diagonal, tile by tile.
+
+    Only a tile is held beside it, in the precision of A; what is added may be in a wider one.
+    """
+    for start in range(0, len(A), SIDE):
+        rows = slice(start, start + SIDE)
+        half[rows, rows] += half_square(A[rows])
+        for first in range(0, start, SIDE):
+            columns = slice(first, first + SIDE)
+            half[rows, columns] += product(A[rows], A[columns].T)
+
+
 def add_products(half: Array, A: Array, B: Array, factor: float) -> Array:
     """Return half + factor (A B' + B A') on and below the diagonal; `half` may be overwritten."""
     syr2k = blas.ssyr2k if half.dtype == np.float32 else blas.dsyr2k
@@ -132,6 +146,16 @@ def mirror(half: Array) -> Array:
     whole = half + half.T
     whole[np.diag_indices(len(half))] = np.diagonal(half)
     return np.asarray(whole)
+
+
+def fill_upper(half: Array) -> Array:
+    """Return the same as `mirror`, in the place of what is given."""
+    for start in range(0, len(half), SIDE):
+        rows = slice(start, start + SIDE)
+        block = half[rows, rows]
+        block += np.tril(block, -1).T - np.triu(block, 1)
+        half[rows, start + SIDE :] = half[start + SIDE :, rows].T
+    return half
 
 
 def _as_columns(A: Array) -> tuple[Any, int]:

@@ -44,7 +44,12 @@ from ..typing import (
     Weights,
 )
 from .base import Certificate, FunctionEstimator
-from .contract.approximation import HasApproximation, note_price
+from .contract.approximation import (
+    HasApproximation,
+    has_approximation,
+    note_price,
+    sum_of_features,
+)
 from .contract.atomic import atomic
 from .contract.parameters import run_of
 from .contract.records import recorded
@@ -162,6 +167,8 @@ class KernelMachine(HasApproximation, FunctionEstimator):
             used = used if len(used) else np.arange(1)  # one point shows the columns
             self.dual_coef_, self.support_ = solved.t[used], rows[used]
             self._keep(used)
+        if has_approximation(self) and found.way != "primal":
+            self.coef_ = sum_of_features(self._prepared, self.dual_coef_)
 
     def _certify(self, found: Found, settings: Settings, largest: float) -> None:
         solved, tol, run = found.solution, settings.tol, settings.run
@@ -257,7 +264,8 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
     dual_coef_ : ndarray of shape (n_support, n_machines)
         Coefficients of the points of `support_`.
     coef_ : ndarray of shape (n_map, n_machines)
-        Coefficients of the features, f(x) = phi(x) . coef_, with the solver "primal" only.
+        Coefficients of the features, f(x) = phi(x) . coef_, with the solver "primal" or
+        an `approximation` only.
     intercept_ : ndarray of shape (n_machines,)
         The offset b of each machine.
     support_ : ndarray of shape (n_support,)
@@ -502,7 +510,8 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
     dual_coef_ : ndarray of shape (n_support, n_outputs)
         Coefficients of the points of `support_`.
     coef_ : ndarray of shape (n_map, n_outputs)
-        Coefficients of the features, f(x) = phi(x) . coef_, with the solver "primal" only.
+        Coefficients of the features, f(x) = phi(x) . coef_, with the solver "primal" or
+        an `approximation` only.
     intercept_ : ndarray of shape (n_outputs,)
         The offset b of each output.
     support_ : ndarray of shape (n_support,)

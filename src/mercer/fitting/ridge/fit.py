@@ -94,7 +94,7 @@ class RidgeFit(RidgeChoice):
     def _map_bands(self) -> Iterator[tuple[slice, Any]]:
         """Yield phi(x) in bands whose products take a fraction of a second."""
         width = max(self.prepared.map_width() or 1, 1)
-        return self.prepared.map_bands(at_once=max(64, min(4096, int(4e9 / width**2))))
+        return self.prepared.map_bands(at_once=max(64, min(4096, int(2.5e8 / width))))
 
     def _by_cholesky(self, reason: str, leave_one_out: bool, K: Gram | None = None) -> Fitted:
         if K is None:

@@ -262,7 +262,8 @@ class KernelRidgeClassifier(LabelledRidge):
     dual_coef_ : ndarray of shape (n_support, n_outputs)
         Coefficients of the points of `support_`.
     coef_ : ndarray of shape (n_map, n_outputs)
-        Coefficients of the features, f(x) = phi(x) . coef_, with the solver "primal" only.
+        Coefficients of the features, f(x) = phi(x) . coef_, with the solver "primal" or
+        an `approximation` only.
     intercept_ : ndarray of shape (n_outputs,)
         The offset b of each output; 0 without one.
     support_ : ndarray of shape (n_support,)

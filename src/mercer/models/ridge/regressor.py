@@ -33,7 +33,12 @@ from ...typing import (
     Weights,
 )
 from ..base import Certificate, FunctionEstimator
-from ..contract.approximation import HasApproximation, note_price
+from ..contract.approximation import (
+    HasApproximation,
+    has_approximation,
+    note_price,
+    sum_of_features,
+)
 from ..contract.atomic import atomic
 from ..contract.parameters import run_of
 from ..contract.records import recorded
@@ -194,6 +199,8 @@ class RidgeEstimator(FunctionEstimator):
                 self._keep(fitted.centres)
             else:
                 self._prepared = fitted.moved
+            if has_approximation(self):  # a function of features all the same
+                self.coef_ = sum_of_features(self._prepared, self.dual_coef_)
 
     def _judge(
         self, fitted: Fitted, problem: RidgeProblem, prepared: Prepared, settings: Settings
@@ -355,7 +362,8 @@ class KernelRidge(NumberRidge):
         The coefficients a of the points of `support_`; with the solver "primal" and alpha = 0 they
         are not determined, and are NaN.
     coef_ : ndarray of shape (n_map,) or (n_map, n_outputs)
-        Coefficients of the features, f(x) = phi(x) . coef_, with the solver "primal" only.
+        Coefficients of the features, f(x) = phi(x) . coef_, with the solver "primal" or
+        an `approximation` only.
     intercept_ : float or ndarray of shape (n_outputs,)
         The offset b; 0 without one.
     support_ : ndarray of shape (n_support,)

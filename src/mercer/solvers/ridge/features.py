@@ -9,12 +9,14 @@ import numpy as np
 import scipy.sparse
 
 from ...checks import Array
-from ...linalg.blas import half_square, mirror, product, solve_lower
+from ...linalg.blas import add_square, fill_upper, product, solve_lower
 from ...linalg.cholesky import TileCholesky, dense_bands
 from ...linalg.eigen import eigh
 from ...monitor import Monitor
 from ...status import Status
 from .problem import RidgeProblem, Solution
+
+BAND = 1024  # rows of a matrix of moments that are changed at a time
 
 Bands = Callable[[], Iterator[tuple[slice, Any]]]
 
@@ -52,13 +54,18 @@ class FeatureRidge:
                 self.shift = self._first_mean(band)
             Z = self._scaled(band, roots)
             dense = isinstance(Z, np.ndarray)
-            moments += half_square(Z.T) if dense else np.tril((Z.T @ Z).toarray())
+            if dense:
+                add_square(moments, Z.T)
+            else:
+                moments += np.tril((Z.T @ Z).toarray())
             centred = roots * (self.problem.targets[rows] - self.target_mean)
             products += np.asarray(Z.T @ centred.astype(Z.dtype))
             sums += np.asarray(Z.T @ roots[:, 0].astype(Z.dtype))
             self.monitor.poll()
         self.mean = sums / self.total if self.problem.intercept else np.zeros_like(sums)
-        self.moments = mirror(moments) - self.total * np.outer(self.mean, self.mean)
+        self.moments = fill_upper(moments)
+        for rows in (slice(i, i + BAND) for i in range(0, len(moments), BAND)):
+            self.moments[rows] -= np.outer(self.total * self.mean[rows], self.mean)
         self.products = products
 
     @property
