@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
-from ..checks import Array, sentence
+from ..checks import Array, InputError, sentence
 from ..fitting.eigen import PcaFit, Settings
 from ..grams import limited_threads
 from ..inputs import ROWS, as_input
@@ -314,7 +314,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self.explained_variance_ratio_ = np.where(self.eigenvalues_ > 0, ratios, 0.0)
         self.n_iter_ = max(found.iterations, 1)
         products = found.products[:, kept]
-        scale = _inverse_roots(self.eigenvalues_)
+        scale = inverse_roots(self.eigenvalues_)
         scores = products * scale - self._means @ self._coefficients()
         # The point with the largest score has a positive one, in each component.
         largest = scores[np.abs(scores).argmax(axis=0), np.arange(scores.shape[1])]
@@ -325,7 +325,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     def _coefficients(self) -> Array:
         """Return a: v_j = sum_i a_ij phi(x_i); each column has sum 0, so that mu drops out."""
         roots = 1.0 if self._roots is None else self._roots[:, None]
-        return np.asarray(self.eigenvectors_ * roots * _inverse_roots(self.eigenvalues_))
+        return np.asarray(self.eigenvectors_ * roots * inverse_roots(self.eigenvalues_))
 
     def _certify(self, found: Spectrum, work: PcaFit) -> None:
         run, tol = work.settings.run, work.settings.tol
@@ -413,6 +413,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         Z = checked_components(who, given, len(self.eigenvalues_))
         if self._inverse is not None:
             return self._in_precision(self._inverse.predict(Z), given)
+        if hasattr(self, "compression_"):
+            must = "inverse_transform needs the training points, or what was learnt from them"
+            advice = "Fit with fit_inverse_transform=True before it is compressed."
+            raise InputError(sentence(who, must, "a compressed model", advice))
         rows = rows_of(who, self._prepared.points)
         check_computable(who, self.kernel_)
         roots = np.ones(len(rows)) if self._roots is None else self._roots
@@ -439,7 +443,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         return ridge.fit(scores, rows, weight)
 
 
-def _inverse_roots(values: Array) -> Array:
+def inverse_roots(values: Array) -> Array:
     """Return 1 / sqrt(lambda), 0 for components of eigenvalue zero."""
     return np.divide(1.0, np.sqrt(values), out=np.zeros_like(values), where=values > 0)
 
