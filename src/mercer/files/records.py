@@ -11,6 +11,7 @@ from typing import Any
 from .. import losses, models
 from ..features import GramTransformer
 from ..kernels import Basis
+from ..postfit.compress.record import Compression, Condensation
 from ..postfit.posterior import Posterior
 
 ESTIMATORS: tuple[tuple[str, type[Any]], ...] = (
@@ -56,6 +57,8 @@ RECORDS: tuple[tuple[str, type[Any]], ...] = (
     *_LOSSES,
     ("Basis", Basis),
     ("Certificate", models.Certificate),
+    ("Compression", Compression),
+    ("Condensation", Condensation),
     ("DiscriminantCertificate", models.DiscriminantCertificate),
     ("KMeansCertificate", models.KMeansCertificate),
     ("MachineCertificate", models.MachineCertificate),

@@ -9,7 +9,7 @@ import numpy as np
 from .. import checks
 from ..checks import Array, InputError, sentence, show
 from ..grams import Prepared, limited_threads
-from ..inputs import GramRows, RowBlocks
+from ..inputs import GramRows, Input, RowBlocks
 from ..monitor import Monitor, to_stderr
 from ..postfit.compress.condense import Condensed, condense
 from ..postfit.compress.functions import Request, compress_functions
@@ -46,9 +46,9 @@ def compress(
     z_j that all functions share. The centres begin at the points that take most of what is missing
     (orthogonal matching pursuit), b is the projection K_zz**-1 f(z) of f on their span, and for
     dense rows of numbers under a kernel with a gradient the centres then move downhill on the sum
-    of ||f - g||**2 over all functions. With X the last steps lower the mean of (f(x) - g(x))**2 over these
-    points instead, and the offsets may change with b: hand in the training points, or any others
-    like those to come; no labels are needed.
+    of ||f - g||**2 over all functions. With X the last steps lower the mean of (f(x) - g(x))**2
+    over these points instead, and the offsets may change with b: hand in the training points, or
+    any others like those to come; no labels are needed.
 
     `KernelNeighborsClassifier` is condensed: some of the training points are kept such that all are
     classified as before.
@@ -60,8 +60,8 @@ def compress(
         model of multiple kernels, discriminant, perceptron, k-means, prototype classifier or
         classifier by neighbours. It stays as it is.
     tol : float, default=None
-        Largest relative error ||f - g|| / ||f|| of each function, in the space of the kernel; as few
-        centres are taken as were found to reach it. For neighbours, the share of the training
+        Largest relative error ||f - g|| / ||f|| of each function, in the space of the kernel; as
+        few centres are taken as were found to reach it. For neighbours, the share of the training
         points that may be classified otherwise. Give either this or `n_centers`.
     n_centers : int, default=None
         Number of centres. There are fewer where these carry the functions exactly.
@@ -180,20 +180,30 @@ def _check_model(model: Any) -> None:
         must = "the kernel must be one of points, of which fewer can be kept"
         advice = "Fit the model with the kernel itself and the points."
         raise InputError(sentence(WHO, must, "a precomputed kernel matrix", advice))
+    if isinstance(model._prepared.points, RowBlocks):
+        must = "the points that carry the model must be in memory"
+        advice = "Fit it with solver='nystrom', which keeps few of them."
+        raise InputError(sentence(WHO, must, "blocks of rows", advice))
+
+
+def _scored(model: Any, X: Any, tol: float | None) -> Input | None:
+    """Return the points at which predictions are to be met, checked."""
+    if X is None:
+        return None
+    if tol is not None:
+        must = "X must be left out where tol is given, which is about the space of the kernel"
+        raise InputError(sentence(WHO, must, f"tol={tol:g}", "Give n_centers."))
+    points: Input = model._check_predict(X)
+    if isinstance(points, RowBlocks) or len(points) == 0:
+        got = "blocks of rows" if isinstance(points, RowBlocks) else "none"
+        raise InputError(sentence(WHO, "X must have points in memory", got, "Give a sample."))
+    return points
 
 
 def _compressed(model: Any, X: Any, given: dict[str, Any]) -> Any:
     """Return a model whose functions are carried by fewer points."""
-    points = None
-    if X is not None:
-        if given["tol"] is not None:
-            must = "X must be left out where tol is given, which is about the space of the kernel"
-            raise InputError(sentence(WHO, must, f"tol={given['tol']:g}", "Give n_centers."))
-        points = model._check_predict(X)
-        if isinstance(points, RowBlocks) or len(points) == 0:
-            got = "blocks of rows" if isinstance(points, RowBlocks) else "none"
-            raise InputError(sentence(WHO, "X must have points in memory", got, "Give a sample."))
-    holder = holder_of(model)
+    points = _scored(model, X, given["tol"])
+    holder: Any = holder_of(model)
     coefficients = holder.coefficients(model)
     prepared = Prepared(holder.kernel(model), model._prepared.view)
     request = Request(
@@ -204,8 +214,8 @@ def _compressed(model: Any, X: Any, given: dict[str, Any]) -> Any:
     )
     found = compress_functions(prepared, coefficients, request)
     new = copy_of(model)
-    holder.store(model, new, found)
     new.compression_ = found.record
+    holder.store(model, new, found)
     if isinstance(model, KernelPCA) and model._inverse is not None:
         new._inverse = _smaller_inverse(model._inverse, found.record.centers, given)
     return new

@@ -120,6 +120,8 @@ def _store_components(model: KernelPCA, new: Any, found: Compressed) -> None:
     means = model._prepared.times(centres.points, weights[:, None] / weights.sum())
     new.eigenvectors_ = found.approximation.coefficients * np.sqrt(model.eigenvalues_)
     new._means, new._roots = np.asarray(means[:, 0], dtype=np.float64), None
+    # A component is <f, phi(x) - mu>, and no mean mu is longer than the longest phi(x).
+    new.compression_ = replace(found.record, bound=2 * found.record.bound)
     _keep_centres(new, found)
 
 

@@ -284,7 +284,7 @@ class NumberRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):  # type: ig
         values = self._in_precision(values, points) if self._single else values
         if not return_std:
             return values
-        if not hasattr(self, "_posterior"):
+        if hasattr(self, "compression_"):
             must = "return_std needs the training points"
             got = "a compressed model, which does not have them"
             advice = "Ask the model before its compression."

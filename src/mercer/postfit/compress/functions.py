@@ -104,7 +104,6 @@ class _Work:
         K = prepared.gram(use="rows", dtype=dtype, memory_limit=run.memory_limit)
         search = MatchingPursuit(K, self.functions.values, self.functions.squares)
         found = search.run(min(most, max(room, 1)), enough)
-        # Of functions that are 0 any point will do.
         return found if len(found.pivots) else search.first()
 
     def _smallest(self, tol: float) -> tuple[Array, Approximation]:

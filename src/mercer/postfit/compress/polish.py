@@ -12,7 +12,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import Bounds, minimize
 
 from ...checks import Array, KernelError
-from ...grams import Prepared
+from ...grams import Prepared, limit_in_bytes
 from ...grams.sides import Side, View
 from ...grams.slopes.points import PointSlopes
 from ...inputs import Input, Matrix
@@ -187,7 +187,9 @@ def polish(distance: Distance, centres: Prepared, max_iter: int) -> tuple[Prepar
         distance.run.monitor.iteration(record | {"fraction": steps / max_iter})
 
     within = Bounds(0.0, np.inf) if centres.kernel.needs_nonnegative() else None
-    options = {"maxiter": max_iter, "maxcor": MEMORIES, "gtol": 0.0, "ftol": STILL}
+    room = limit_in_bytes(distance.run.who, distance.run.memory_limit) // (4 * start.nbytes)
+    memories = int(min(MEMORIES, max(room, 2)))  # each is two arrays, which take half the room
+    options = {"maxiter": max_iter, "maxcor": memories, "gtol": 0.0, "ftol": STILL}
     with contextlib.suppress(Stopped):
         minimize(
             look,

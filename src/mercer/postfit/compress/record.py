@@ -24,8 +24,8 @@ class Compression:
     relative_errors : tuple of float
         ||f - g|| / ||f|| for each function; what is below 1e-7 may be rounding.
     bound : float
-        No prediction has changed by more than this where k(x, x) is at most `largest`: sqrt(largest)
-        times the largest error, and what the offsets have changed.
+        No function, with its offset, has changed by more than this where k(x, x) is at most
+        `largest`: sqrt(largest) times its error, and what its offset has changed by.
     largest : float
         Largest k(x, x) of the points before.
     score_errors : tuple of float
