@@ -72,7 +72,7 @@ FITTED = {
     "MKLClassifier": MKLClassifier([G, Linear()]).fit(X, THREE),
     "MKLRegressor": MKLRegressor([G, Linear()]).fit(X, NUMBERS),
     "MKLOneClassSVM": MKLOneClassSVM([G, Gaussian(1.0)]).fit(X),
-    "SVC strings": SVC(kernel=Spectrum(2)).fit(["abab", "bbaa", "cabc", "ccab", "bacb"], [0, 1, 2, 1, 0]),
+    "SVC strings": SVC(kernel=Spectrum(2)).fit(["abab", "bbaa", "cabc", "ccab"], [0, 1, 2, 1]),
 }
 OF_ROWS = [name for name in FITTED if "strings" not in name]
 
@@ -122,7 +122,7 @@ def test_files_hold_compressed_models(name, tmp_path):
     again = load(tmp_path / "small.mercer")
     assert again.compression_ == small.compression_
     for method in ("predict", "predict_proba", "decision_function", "transform"):
-        if hasattr(small, method) and (method != "predict_proba" or getattr(small, "probability", 1)):
+        if hasattr(small, method):
             wanted = getattr(small, method)(points)
             assert np.array_equal(getattr(again, method)(points), wanted)
 
@@ -302,7 +302,7 @@ def test_bad_parameters(given, told):
 
 def test_a_tolerance_out_of_reach_says_what_was_reached():
     model = KernelRidge(1e-3, kernel=Gaussian(50.0)).fit(X, NUMBERS)
-    with pytest.raises(InputError, match=r"fewer than 120 centres; got tol=1e-08; 119 .* reach 0\."):
+    with pytest.raises(InputError, match=r"than 120 centres; got tol=1e-08; 119 .* reach 0\."):
         compress(model, tol=1e-8)
 
 

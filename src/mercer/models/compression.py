@@ -148,9 +148,9 @@ def compress(
         "run": run,
     }
     with limited_threads(n_jobs, WHO):
-        if isinstance(model, KernelNeighborsClassifier):
-            return _condensed(model, X, given)
-        return _compressed(model, X, given)
+        make = _condensed if isinstance(model, KernelNeighborsClassifier) else _compressed
+        found: Model = make(model, X, given)
+    return found
 
 
 def _count(n_centers: Any, n: int) -> int:
@@ -232,7 +232,7 @@ def _smaller_inverse(inverse: KernelRidge, count: int, given: dict[str, Any]) ->
 # --- neighbours ----------------------------------------------------------------------------------
 
 
-def _condensed(model: KernelNeighborsClassifier, X: Any, given: dict[str, Any]) -> Any:
+def _condensed(model: Any, X: Any, given: dict[str, Any]) -> Any:
     """Return a model that keeps some of the points."""
     if X is not None:
         must = "X must be left out for neighbours, which answer for their own points"

@@ -15,7 +15,7 @@ from ..kernels import Kernel
 from ..postfit.compress.functions import Compressed
 from .base import FunctionEstimator, KernelEstimator
 from .kmeans import KernelKMeans
-from .pca import KernelPCA, inverse_roots
+from .pca import KernelPCA
 from .perceptron import KernelPerceptron
 from .prototype import KernelPrototypeClassifier
 from .svm.base import SupportVectorEstimator, SvmCertificate
@@ -179,8 +179,6 @@ HOLDERS: tuple[tuple[type[Any], Holder], ...] = (
     ),
     (
         KernelPerceptron,
-        Holder(
-            coefficients=_of_votes, store=_store_votes, kernel=lambda model: model.kernel_ + 1
-        ),
+        Holder(coefficients=_of_votes, store=_store_votes, kernel=lambda model: model.kernel_ + 1),
     ),
 )

@@ -314,7 +314,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self.explained_variance_ratio_ = np.where(self.eigenvalues_ > 0, ratios, 0.0)
         self.n_iter_ = max(found.iterations, 1)
         products = found.products[:, kept]
-        scale = inverse_roots(self.eigenvalues_)
+        scale = _inverse_roots(self.eigenvalues_)
         scores = products * scale - self._means @ self._coefficients()
         # The point with the largest score has a positive one, in each component.
         largest = scores[np.abs(scores).argmax(axis=0), np.arange(scores.shape[1])]
@@ -325,7 +325,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     def _coefficients(self) -> Array:
         """Return a: v_j = sum_i a_ij phi(x_i); each column has sum 0, so that mu drops out."""
         roots = 1.0 if self._roots is None else self._roots[:, None]
-        return np.asarray(self.eigenvectors_ * roots * inverse_roots(self.eigenvalues_))
+        return np.asarray(self.eigenvectors_ * roots * _inverse_roots(self.eigenvalues_))
 
     def _certify(self, found: Spectrum, work: PcaFit) -> None:
         run, tol = work.settings.run, work.settings.tol
@@ -443,7 +443,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         return ridge.fit(scores, rows, weight)
 
 
-def inverse_roots(values: Array) -> Array:
+def _inverse_roots(values: Array) -> Array:
     """Return 1 / sqrt(lambda), 0 for components of eigenvalue zero."""
     return np.divide(1.0, np.sqrt(values), out=np.zeros_like(values), where=values > 0)
 

@@ -72,7 +72,9 @@ class MatchingPursuit:
         """Return by how much each point would lower the sum of squares."""
         squares = np.einsum("ic,ic->i", self.lacking, self.lacking)
         usable = self.remaining > self.smallest
-        return np.divide(squares, self.remaining, out=np.zeros_like(squares), where=usable)
+        gains: Array = np.zeros_like(squares)
+        np.divide(squares, self.remaining, out=gains, where=usable)
+        return gains
 
     def _add_some(self, most: int) -> Iterator[int]:
         """Add the best points of those that look best now; yield each."""
