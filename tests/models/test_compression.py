@@ -97,6 +97,7 @@ def test_a_tolerance_is_met_and_bounds_the_changes(name):
     assert max(record.relative_errors) <= 0.05
     assert record.points == len(model._prepared)
     assert record.centers == len(small._prepared) < record.points
+    assert record.moved == record.centers
     if not isinstance(model, (KernelKMeans, KernelPrototypeClassifier)):
         change = np.abs(functions_of(model, NEW) - functions_of(small, NEW))
         assert change.max() <= record.bound
@@ -219,6 +220,7 @@ def test_a_stream_goes_on_after_compression():
     small.partial_fit(X[:10], labels[:10])
     assert small.n_samples_seen_ == model.n_samples_seen_ + 10
     assert small.decision_function(NEW).shape == before.shape
+    assert not hasattr(small, "compression_")
 
 
 def test_single_precision_stays_single():
@@ -239,6 +241,23 @@ def test_time_ends_the_polish():
     small = compress(FITTED["SVC"], n_centers=20, time_limit=1e-9)
     assert small.compression_.iterations == 0
     assert small.compression_.centers == 20
+
+
+def test_compressed_models_can_be_compressed_again():
+    once = compress(FITTED["SVC"], n_centers=20, max_iter=5)
+    twice = compress(once, n_centers=5, max_iter=5)
+    assert (twice.compression_.points, twice.compression_.centers) == (20, 5)
+    small = compress(FITTED["KernelPCA"], n_centers=5, max_iter=2)
+    with pytest.raises(InputError, match="Compress the model before"):
+        compress(small, n_centers=3)
+
+
+def test_one_point_stays():
+    model = KernelRidge(kernel=G).fit(X[:1], [1.0])
+    for given in ({"tol": 0.1}, {"n_centers": 1}):
+        small = compress(model, **given)
+        assert small.compression_.errors == (0.0,)
+        np.testing.assert_allclose(small.predict(NEW), model.predict(NEW))
 
 
 # --- neighbours -----------------------------------------------------------------------------------

@@ -180,6 +180,9 @@ def _check_model(model: Any) -> None:
         must = "the kernel must be one of points, of which fewer can be kept"
         advice = "Fit the model with the kernel itself and the points."
         raise InputError(sentence(WHO, must, "a precomputed kernel matrix", advice))
+    if isinstance(model, KernelPCA) and hasattr(model, "compression_"):
+        must = "components must still have their training points, about whose mean they are"
+        raise InputError(sentence(WHO, must, "compressed ones", "Compress the model before."))
     if isinstance(model._prepared.points, RowBlocks):
         must = "the points that carry the model must be in memory"
         advice = "Fit it with solver='nystrom', which keeps few of them."

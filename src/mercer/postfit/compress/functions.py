@@ -18,7 +18,8 @@ from .record import Compression
 
 ROWS_OF_POLISH = 20_000  # points whose scores are met while centres move; coefficients see all
 TRIALS = 5  # numbers of centres that are polished in the search for the smallest
-FRACTION = 0.98  # of a number of centres: a step of the search that is not worth its time
+CLOSE = 0.98  # of a number of centres: to try one above this share of it is not worth the time
+SAFETY = 0.98  # of the squared tolerance: what selection aims at, since rounding adds to it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +66,7 @@ class _Work:
         size = norms.max(initial=0.0) if request.equal_units else norms
         self.request, self.plain, self.norms = request, functions, norms
         self.factors = np.ones(len(norms)) / size
+        self.units = (norms * self.factors) ** 2  # of squared errors relative to the functions
         self.functions = functions.scaled(self.factors)
         self.can_move = request.polish and movable(functions.prepared)
         self.scores = self._scores()
@@ -110,24 +112,32 @@ class _Work:
         """Return the fewest centres that were found to meet the tolerance."""
         n = len(self.functions.prepared)
         allowed = tol**2 * self.functions.squares
-        path = self._pursue(max(n - 1, 1), 0.98 * allowed)
-        rows = np.sort(path.pivots)
-        best = self._projected(rows)
-        if (best.squares > allowed).any() or len(rows) == n:
-            reached = float(np.sqrt(best.squares / self.functions.squares).max())
+        path = self._pursue(max(n - 1, 1), SAFETY * allowed)
+        found = np.sort(path.pivots), self._projected(np.sort(path.pivots))
+        if (found[1].squares > allowed).any():
+            reached = float(np.sqrt(found[1].squares / self.units).max())
             must = f"tol must be within reach of fewer than {n} centres"
-            got = f"tol={tol:g}; {len(rows)} centres reach {reached:.2g}"
+            got = f"tol={tol:g}; {len(path.pivots)} centres reach {reached:.2g}"
             raise InputError(sentence(self.request.run.who, must, got, "Raise tol."))
-        low, high, found = 0, len(rows), (rows, best)
-        for _ in range(TRIALS if self.can_move else 0):
-            count = max((low + high) // 2, 1)
-            if count >= FRACTION * high or self.request.run.monitor.stop_reason():
+        return self._fewer(path.pivots, allowed, found) if self.can_move else found
+
+    def _fewer(
+        self, pivots: Array, allowed: Array, found: tuple[Array, Approximation]
+    ) -> tuple[Array, Approximation]:
+        """Return as few centres as meet the tolerance when they have moved."""
+        low, high = 0, len(pivots)
+        count = high  # which moves where no smaller number will do
+        for _ in range(TRIALS):
+            if self.request.run.monitor.stop_reason():
                 break
-            tried = self._at(path.pivots[:count])
+            tried = self._at(pivots[:count])
             if (tried[1].squares <= allowed).all():
                 high, found = count, tried
             else:
                 low = count
+            count = max((low + high) // 2, 1)
+            if count >= CLOSE * high or count == low:
+                break
         return found
 
     # --- one number of centres --------------------------------------------------------------

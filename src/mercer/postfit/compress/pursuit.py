@@ -12,7 +12,7 @@ from ...grams import Gram
 from ...linalg.blas import product
 
 AT_ONCE = 32  # points whose rows of K are fetched together
-CLOSE = 0.5  # of the largest gain, from which on a point of those fetched is good enough
+CLOSE = 0.8  # of the largest gain, from which on a point of those fetched is good enough
 
 
 @dataclass(frozen=True, kw_only=True)
