@@ -4,7 +4,7 @@ MNIST, SVC(C=10, gamma=0.02) on pixels in [0, 1]. The machine is compressed to 1
 support vectors, with and without the training points, and by selection alone; each line has the
 loss of accuracy on the test set, in points, and the seconds. Then single rows are classified by the
 model of 1/10 and by scikit-learn's SVC with all vectors, in turn: the median and the 99th
-percentile. scikit-learn is given the same machine, fitted by itself on the same rows.
+percentile. scikit-learn fits the support vectors alone, which gives it the same machine.
 """
 
 import sys
@@ -57,12 +57,17 @@ def latency(*functions):
 
 def main():
     print(describe())
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 60_000
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 60_000
     X, y, Xt, yt = mnist()
-    X, y = X[:rows], y[:rows]
+    X, y = X[:count], y[:count]
     model = SVC(C=10.0, kernel=Gaussian(gamma=0.02)).fit(X, y)
     small = list(compressed(model, X, Xt, yt))[-1]
-    peer = sklearn.svm.SVC(C=10.0, gamma=0.02, cache_size=2000).fit(X, y)
+    rows = model.support_
+    peer = sklearn.svm.SVC(C=10.0, gamma=0.02, cache_size=2000).fit(X[rows], y[rows])
+    same = np.mean(peer.predict(Xt[:REPEATS]) == model.predict(Xt[:REPEATS]))
+    print(
+        f"scikit-learn: {len(peer.support_)} vectors; {100 * same:.1f} % of the answers are equal"
+    )
     wide = Xt.astype(np.float64)
     ours, theirs = latency(
         lambda step: small.predict(Xt[step : step + 1]),
