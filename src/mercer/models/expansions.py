@@ -96,7 +96,8 @@ def _of_machines(model: SupportVectorEstimator) -> Array:
 
 
 def _store_machines(model: Any, new: Any, found: Compressed) -> None:
-    new.dual_coef_ = np.ascontiguousarray(found.approximation.coefficients.T)
+    # By columns in memory: answers read the coefficients of one vector together.
+    new.dual_coef_ = np.ascontiguousarray(found.approximation.coefficients).T
     new.intercept_ = model.intercept_ + found.shift
     if hasattr(model, "offset_"):
         new.offset_ = -float(new.intercept_[0])
