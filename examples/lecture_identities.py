@@ -20,7 +20,9 @@ from mercer import (
     KernelRidgeClassifier,
     KernelRidgeCV,
     MKLClassifier,
+    OneClassSVM,
     check_kernel,
+    compress,
     enclosing_radius,
     vc_bound,
 )
@@ -278,7 +280,7 @@ def features():
 
 
 def learners():
-    """A1, A3, B12, D1, D7 and E5: the other learners."""
+    """A1, A3, B12, B15, D1, D7 and E5: the other learners."""
     x, y = np.array([[0.0], [1.0], [2.0]]), np.array([1, -1, 1])
     walk = KernelPerceptron(Gaussian(1.0)).fit(x, y)
     # By hand: a mistake on each point in the first pass, on 1 again in the second, then none.
@@ -310,6 +312,11 @@ def learners():
         "a ring inside a ring, with |x||y|: sizes of the two clusters",
         sorted(np.bincount(made).tolist()),
     )
+
+    pair = np.array([[-0.5], [0.5]])
+    region = OneClassSVM(1.0, kernel=Gaussian(0.5)).fit(pair)
+    centre = compress(region, n_centers=1).support_vectors_
+    tell("B15", "k(-1/2, x) + k(1/2, x) by one centre: where it is", abs(round(centre.item(), 3)))
 
     lam, target = 0.3, np.array([1.0, -1.0, 0.5, 2.0, 0.0])
     loss = KernelMachineRegressor(

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from .models import NuSVC as NuSVC
     from .models import NuSVR as NuSVR
     from .models import OneClassSVM as OneClassSVM
+    from .models import compress as compress
     from .models import enclosing_radius as enclosing_radius
     from .models import vc_bound as vc_bound
     from .selection import PerColumn as PerColumn
@@ -93,6 +94,7 @@ _HOME = {
     "alignment": "diagnostics",
     "center": "diagnostics",
     "check_kernel": "diagnostics",
+    "compress": "models",
     "enclosing_radius": "models",
     "gram": "grams",
     "gram_family": "grams",

@@ -220,6 +220,20 @@ def test_bands_of_rows_change_nothing(monkeypatch):
     close(by_points(KERNELS[25], X), whole, 1e-12)
 
 
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_mixed_functions_have_the_mixed_gradient(kernel):
+    shares = np.random.default_rng(3).normal(size=(len(X), C.shape[1]))
+    slopes = PointSlopes(kernel, View(Side(Matrix(Z))), C)
+    wanted = np.einsum("idc,ic->id", by_points(kernel, X), shares)
+    close(slopes.mixed(Matrix(X), shares, Monitor()), wanted, 1e-12)
+
+
+def test_single_precision_is_near():
+    slopes = PointSlopes(Gaussian(0.5), View(Side(Matrix(Z))), C, np.float32)
+    found = slopes.at(Matrix(X.astype(np.float32)), Monitor())
+    close(found, by_points(Gaussian(0.5), X), 1e-5)
+
+
 def test_many_outputs_and_a_stop():
     slopes = PointSlopes(Gaussian(1.0), View(Side(Matrix(Z))), C)
     assert slopes.at(Matrix(X[:0]), Monitor()).shape == (0, 3, 2)

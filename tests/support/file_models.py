@@ -85,6 +85,7 @@ from mercer.models import (
     KernelRidgeClassifier,
     KernelRidgeCV,
     NuSVC,
+    compress,
 )
 
 FUNCTIONS = {"shared_letters": shared_letters}
@@ -245,9 +246,21 @@ def _with_preprocessors():
         yield SVC(kernel=kernel).fit(X, three), X
 
 
+def _compressed():
+    """What fewer points carry."""
+    X, three = ROWS, np.array(["a", "b", "c"] * 3)
+    several = np.column_stack([X[:, 0], X[:, 1]])
+    yield compress(SVC(probability=True).fit(X, three), n_centers=4), X
+    yield compress(SVC().fit(X, three == "a"), n_centers=4, X=X), X
+    yield compress(KernelRidge(fit_intercept=True).fit(X, several), n_centers=4), X
+    yield compress(KernelPCA(2, fit_inverse_transform=True).fit(X), n_centers=4), X
+    yield compress(KernelPerceptron().fit(X, three), n_centers=4), X
+    yield compress(KernelNeighborsClassifier(2).fit(X, three), tol=0.2), X
+
+
 def models(short=False):
     """Names, models and the points each was made for; short: fewer of them."""
     yield from _of_kinds(short)
-    for make in (_special, _with_preprocessors, _maps):
+    for make in (_special, _with_preprocessors, _maps, _compressed):
         for number, (model, points) in enumerate(make()):
             yield f"{make.__name__} {number} {type(model).__name__}", model, points

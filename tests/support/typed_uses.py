@@ -110,6 +110,11 @@ mercer.check_kernel([[1.0, 0.0], [0.0, 1.0]])
 mercer.mmd_test(X, X, random_state=0)
 mercer.alignment(kernels.Linear(), [0, 1, 0, 1], X)
 mercer.save(SVC(), "model.mercer")
+mercer.compress(SVC(), n_centers=10, X=X).predict_proba(X)
+mercer.compress(KernelRidge(), tol=0.01, polish=False, time_limit=60, memory_limit="1GB")
+mercer.compress("SVC", tol=0.1)  # wrong
+mercer.compress(SVC(), n_centers=0.5)  # wrong
+mercer.compress(SVC(), n_centers=10, X=3)  # wrong
 mercer.tune("SVC", X, [0, 1, 0, 1], {"C": [1, 10]})  # wrong
 mercer.tune(SVC(), X, [0, 1, 0, 1], {"C": 3.0})  # wrong
 mercer.tune(SVC(), X, [0, 1, 0, 1], {"C": [1]}, n_iter="all")  # wrong

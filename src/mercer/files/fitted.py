@@ -15,6 +15,7 @@ from ..features.sketch import polynomial_factors
 from ..grams import Prepared
 from ..inputs import Frame, GramRows, Matrix
 from ..kernels import Basis, Kernel
+from ..postfit.compress.record import Compression, Condensation
 from ..postfit.posterior import Posterior
 from ..solvers import TileCholesky
 from ..status import Status
@@ -26,6 +27,7 @@ from .rules import (
     Schema,
     check,
     count,
+    either,
     instance,
     numbers,
     only_if,
@@ -138,11 +140,22 @@ def _of_hint(hint: Any) -> Rule:
     return real(finite=False)  # a certificate may say that something is unknown or unbounded
 
 
+COMPRESSION = either(
+    Rule("a Compression", _record(Compression)), Rule("a Condensation", _record(Condensation))
+)
+
+
+def is_whole(context: Context) -> bool:
+    """Return whether a model still has the points that it was fitted on."""
+    return "compression_" not in vars(context.model)
+
+
 def common(certificate: type) -> dict[str, Rule]:
     return {
         "_prepared": Rule("a kernel with the points it was fitted on", _prepared),
         "kernel_": Rule("the kernel of the points", _kernel),
         "certificate_": Rule(f"a {certificate.__name__}", _record(certificate)),
+        "compression_": optional(COMPRESSION),
         "n_features_in_": optional(Rule("the number of columns of the points", _width)),
         "feature_names_in_": optional(Rule("the names of the columns of the points", _names)),
         "_sklearn_output_config": optional(Rule("what set_output was told", output_config)),

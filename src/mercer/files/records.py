@@ -22,6 +22,7 @@ from ..features import (
 )
 from ..grams.maps.waves import PlainWaves, RotatedWaves
 from ..kernels import Basis
+from ..postfit.compress.record import Compression, Condensation
 from ..postfit.posterior import Posterior
 
 ESTIMATORS: tuple[tuple[str, type[Any]], ...] = (
@@ -74,6 +75,8 @@ RECORDS: tuple[tuple[str, type[Any]], ...] = (
     *_LOSSES,
     ("Basis", Basis),
     ("Certificate", models.Certificate),
+    ("Compression", Compression),
+    ("Condensation", Condensation),
     ("DiscriminantCertificate", models.DiscriminantCertificate),
     ("KMeansCertificate", models.KMeansCertificate),
     ("MachineCertificate", models.MachineCertificate),

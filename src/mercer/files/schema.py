@@ -45,6 +45,7 @@ from .fitted import (
     history,
     inverse,
     is_primal,
+    is_whole,
     kernel_of,
     knots,
     loss,
@@ -63,6 +64,7 @@ from .rules import (
     check,
     check_parameters,
     count,
+    either,
     instance,
     labels,
     numbers,
@@ -118,7 +120,7 @@ _CLASSIFIER_SVM: dict[str, Rule] = {
     "classes_": labels("classes"),
     "_by_pairs": truth("by pairs"),
     "support_": SUPPORT,
-    "dual_coef_": numbers("machine rows", "support"),
+    "dual_coef_": either(numbers("machine rows", "support"), numbers("machines", "support")),
     "intercept_": numbers("machines"),
     "n_support_": Rule(
         "the number of support vectors of each class",
@@ -140,7 +142,7 @@ _NUMBER_RIDGE: dict[str, Rule] = {
     "dual_coef_": by_flat(dual(), dual("outputs")),
     "intercept_": by_flat(real(), numbers("outputs")),
     "n_iter_": count(),
-    "_posterior": A_POSTERIOR,
+    "_posterior": only_if(is_whole, A_POSTERIOR),
     **_APPROXIMATE,
 }
 _CLASS_FUNCTION: dict[str, Rule] = {

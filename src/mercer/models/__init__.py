@@ -5,6 +5,7 @@ from .adaptive.classifier import MKLClassifier
 from .adaptive.one_class import MKLOneClassSVM
 from .adaptive.regressor import MKLRegressor
 from .base import Certificate, KernelEstimator
+from .compression import compress
 from .discriminant import DiscriminantCertificate, KernelFisherDiscriminant
 from .kmeans import KernelKMeans, KMeansCertificate
 from .machine import KernelMachineClassifier, KernelMachineRegressor, MachineCertificate
@@ -53,6 +54,7 @@ __all__ = [
     "PrototypeCertificate",
     "RidgeCertificate",
     "SvmCertificate",
+    "compress",
     "enclosing_radius",
     "vc_bound",
 ]

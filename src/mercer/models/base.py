@@ -16,6 +16,7 @@ from ..grams import Gram, Prepared, prepare
 from ..grams.maps.products import map_times
 from ..inputs import GRAM, OBJECT_DOMAINS, ROWS, Frame, GramRows, Input, Matrix, RowBlocks, as_input
 from ..kernels import Kernel, to_kernel
+from ..postfit.compress.record import Compression, Condensation
 from ..status import Status
 from ..typing import MemoryLimit
 from .contract.approximation import approximated, own_kernel
@@ -70,6 +71,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
     memory_limit: MemoryLimit
     kernel_: Kernel
     certificate_: Certificate
+    compression_: Compression | Condensation
     n_features_in_: int
     feature_names_in_: Array
     _prepared: Prepared

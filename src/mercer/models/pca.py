@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
-from ..checks import Array, sentence
+from ..checks import Array, InputError, sentence
 from ..fitting.eigen import PcaFit, Settings
 from ..grams import limited_threads
 from ..inputs import ROWS, as_input
@@ -413,6 +413,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         Z = checked_components(who, given, len(self.eigenvalues_))
         if self._inverse is not None:
             return self._in_precision(self._inverse.predict(Z), given)
+        if hasattr(self, "compression_"):
+            must = "inverse_transform needs the training points, or what was learnt from them"
+            advice = "Fit with fit_inverse_transform=True before it is compressed."
+            raise InputError(sentence(who, must, "a compressed model", advice))
         rows = rows_of(who, self._prepared.points)
         check_computable(who, self.kernel_)
         roots = np.ones(len(rows)) if self._roots is None else self._roots

@@ -365,6 +365,8 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         self._votes, self._late = found.votes.beta, found.votes.late
         self._steps = found.votes.steps
         self._dropped += found.dropped
+        if hasattr(self, "compression_"):  # it was about the votes before
+            del self.compression_
         self.n_iter_ = len(found.by_pass)
         self.converged_ = found.status == Status.CONVERGED
         carried = found.votes.mean() if self.average else found.votes.beta

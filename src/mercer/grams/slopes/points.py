@@ -8,16 +8,19 @@ others. No array has an entry for each pair and column.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import DTypeLike
 
 from ...checks import Array, KernelError, sentence
 from ...inputs import Input, Matrix
 from ...kernels.base import Kernel
 from ...kernels.pairs import DOT, SQUARED, Statistic, as_matrix, column_weights
 from ...kernels.transforms import Normalized, Rescaled
+from ...linalg.blas import product
 from ...monitor import Monitor
 from ..sides import Side, View
 from ..trace.lower import Path, Step, follow
@@ -29,11 +32,14 @@ AT_ONCE = 1 << 22  # numbers of a band of rows: 32 megabytes
 class PointSlopes:
     """Derivatives by x of sum_j c_j k(x, z_j), where the points z_j stay.
 
-    view: the points z_j. coefficients: c, one column a function.
+    view: the points z_j. coefficients: c, one column a function. dtype: of the tiles; sums of
+    single precision are right to some six digits, and cost half as much.
     """
 
-    def __init__(self, kernel: Kernel, view: View, coefficients: Array) -> None:
-        self.view, self.coefficients = view, coefficients
+    def __init__(
+        self, kernel: Kernel, view: View, coefficients: Array, dtype: DTypeLike = np.float64
+    ) -> None:
+        self.view, self.coefficients, self.dtype = view, coefficients, np.dtype(dtype)
         self.width = as_matrix(view.side.points).n_columns
         self.written = _differentiable(Written.of(kernel, view.side.points))
         wanted = [*self.written.statistics(), *self.written.sides("left")]
@@ -42,41 +48,64 @@ class PointSlopes:
     def at(self, points: Matrix, monitor: Monitor) -> Array:
         """Return the derivatives at points, of shape (points, columns, functions)."""
         out = np.zeros((len(points), self.width, self.coefficients.shape[1]))
+        each = [c[None, :] for c in self.coefficients.T.astype(self.dtype)]
+        for rows, left in self._bands(points, monitor):
+            self._add(left, out[rows], each, monitor)
+        return out
+
+    def mixed(self, points: Matrix, shares: Array, monitor: Monitor) -> Array:
+        """Return the derivative of sum_c s_ic f_c at point i, of shape (points, columns).
+
+        shares: s, one row per point and one column per function. It costs as much as the
+        derivative of a single function.
+        """
+        out = np.zeros((len(points), self.width, 1))
+        coefficients = self.coefficients.T.astype(self.dtype)
+        for rows, left in self._bands(points, monitor):
+            of_pairs = product(shares[rows].astype(self.dtype), coefficients)
+            self._add(left, out[rows], [of_pairs], monitor)
+        return out[:, :, 0]
+
+    def _bands(self, points: Matrix, monitor: Monitor) -> Iterator[tuple[slice, View]]:
         step = max(1, AT_ONCE // max(len(self.view) * (self.slopes.count() + 1), self.width))
         for start in range(0, len(points), step):
             monitor.report("gradient", start / len(points))
             rows = slice(start, start + step)
-            left = View(Side(points.take(rows), self.view.side))
-            self._add(left, out[rows], monitor)
-        return out
+            yield rows, View(Side(points.take(rows), self.view.side))
 
-    def _add(self, left: View, out: Array, monitor: Monitor) -> None:
-        """Add the derivatives at a band of points."""
+    def _add(self, left: View, out: Array, weights: list[Array], monitor: Monitor) -> None:
+        """Add the derivatives at a band of points; weights: of the pairs, for each function."""
         recorder = self.written.recorder
-        tiles = self.slopes.tiles(left, self.view, monitor)
+        tiles = self.slopes.tiles(left, self.view, monitor, self.dtype)
         count = len(recorder.statistics)
-        for R, (path, statistic, weights) in zip(tiles, recorder.statistics, strict=False):
+        for R, (path, statistic, columns) in zip(tiles, recorder.statistics, strict=False):
             if R is None:
                 continue
             a, b = follow(left, path), follow(self.view, path)
-            column = _Columns(a, b, statistic, weights)
-            for place, c in enumerate(self.coefficients.T):
-                out[:, :, place] += pulled(path, left.side.points, column.sums(R * c))
+            column = _Columns(a, b, statistic, columns, R.dtype)
+            for place, V in enumerate(weights):
+                out[:, :, place] += pulled(path, left.side.points, column.sums(R * V))
         for number, R in enumerate(tiles[count:]):
             if R is not None:
                 path = recorder.sides[number][0]
                 side = _side_gradient(self.written.owners.get(number), follow(left, path).points)
-                for place, total in enumerate((R @ self.coefficients).T):
-                    out[:, :, place] += pulled(path, left.side.points, total[:, None] * side)
+                for place, V in enumerate(weights):
+                    total = (R * V).sum(axis=1, keepdims=True)
+                    out[:, :, place] += pulled(path, left.side.points, total * side)
 
 
 class _Columns:
     """sum_j V_ij w_c s'(x_ic, z_jc) of two views, for every row i and column c."""
 
     def __init__(
-        self, left: View, right: View, statistic: Statistic, weights: tuple[float, ...] | None
+        self,
+        left: View,
+        right: View,
+        statistic: Statistic,
+        weights: tuple[float, ...] | None,
+        dtype: DTypeLike,
     ) -> None:
-        self.X = as_matrix(left.points).dense().astype(np.float64, copy=False)
+        self.X = as_matrix(left.points).dense().astype(dtype, copy=False)
         self.Z: Any = as_matrix(right.points).values
         self.statistic, self.weights = statistic, column_weights(weights, self.X.shape[1])
         self.centre = right.side.centre() if statistic is SQUARED else 0.0
@@ -94,7 +123,7 @@ class _Columns:
     def _product(self, V: Array) -> Array:
         if self.sparse:
             return np.asarray((self.Z.T @ V.T).T)
-        return np.asarray(V @ self.Z)
+        return product(V, self.Z.astype(V.dtype, copy=False))
 
     def _column_by_column(self, V: Array) -> Array:
         slope = self.statistic.slope or np.zeros_like  # refused before

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ... import _native
 from ...checks import Array, KernelError, sentence
@@ -159,17 +160,22 @@ class Slopes:
         """Return how many of them are computed."""
         return len(self._used)
 
-    def tiles(self, left: View, right: View, monitor: Monitor) -> list[Array | None]:
-        """Return the derivatives for all pairs of two views, None for those that are 0."""
-        found = iter(self._tiles(left, right, monitor))
+    def tiles(
+        self, left: View, right: View, monitor: Monitor, dtype: DTypeLike = np.float64
+    ) -> list[Array | None]:
+        """Return the derivatives for all pairs of two views, None for those that are 0.
+
+        dtype: the precision of what native code computes.
+        """
+        found = iter(self._tiles(left, right, monitor, dtype))
         return [None if zero else next(found) for zero in self.is_zero]
 
-    def _tiles(self, left: View, right: View, monitor: Monitor) -> list[Array]:
+    def _tiles(self, left: View, right: View, monitor: Monitor, dtype: DTypeLike) -> list[Array]:
         program = None if too_sparse(left) or too_sparse(right) else self._made(right)
         if program is None or not self._used:
             return self._in_numpy(left, right, monitor)
-        outs = [np.empty((len(left), len(right))) for _ in self._used]
-        tile = NativeTile(program, (self.kernel,), left, right, np.float64, monitor)
+        outs = [np.empty((len(left), len(right)), dtype=dtype) for _ in self._used]
+        tile = NativeTile(program, (self.kernel,), left, right, dtype, monitor)
         tile.store(outs, monitor)
         return outs
 

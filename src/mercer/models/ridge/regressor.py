@@ -294,6 +294,11 @@ class NumberRidge(HasApproximation, MultiOutputMixin, RegressorMixin, RidgeEstim
         values = self._in_precision(values, points) if self._single else values
         if not return_std:
             return values
+        if hasattr(self, "compression_"):
+            must = "return_std needs the training points"
+            got = "a compressed model, which does not have them"
+            advice = "Ask the model before its compression."
+            raise InputError(sentence(type(self).__name__, must, got, advice))
         if np.isnan(self.certificate_.residual):
             must = "return_std needs a fit that came to a solution"
             got = f"one that was stopped before ({self.certificate_.status})"

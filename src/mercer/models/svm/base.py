@@ -126,11 +126,20 @@ class MachineGradient(HasGradient):
         model: Any = self
         by_row: Array = model.dual_coef_
         k = len(getattr(model, "classes_", ()))
-        if k > 2 and model._by_pairs:
+        if k > 2 and not in_all_machines(model):
             by_row = _rows_of_pairs(model._support_of_classes(), by_row)
         if by_row.shape[1] == 0:  # no support vector: one point shows the columns
             by_row = np.zeros((len(by_row), 1))
         return by_row[0] if len(by_row) == 1 else by_row.T
+
+
+def in_all_machines(model: Any) -> bool:
+    """Return whether every vector has a coefficient in every machine.
+
+    Of machines for two of several classes a support vector is in those of its own class only, k - 1
+    of k (k - 1) / 2. The centres of a compressed model are in all.
+    """
+    return len(model.dual_coef_) == len(model.intercept_)
 
 
 def _rows_of_pairs(groups: list[slice], dual: Array) -> Array:

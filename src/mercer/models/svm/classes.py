@@ -20,7 +20,7 @@ from ...postfit.calibration import fit_slope, probabilities, slopes_of
 from ...solvers import Machine
 from ...typing import ClassWeight, PointsLike
 from ..contract.targets import as_classes, class_totals, class_weighted
-from .base import SupportVectorEstimator
+from .base import SupportVectorEstimator, in_all_machines
 
 SHAPES = ("ovr", "ovo")
 
@@ -165,7 +165,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         """Return f(x) of every machine."""
         self._require_fit()
         k = len(self.classes_)
-        if k == 2 or not self._by_pairs:
+        if in_all_machines(self):
             everything = [slice(0, len(self.support_))]
             found = self._products(X, everything, [self.dual_coef_.T])[0]
             return np.asarray(found + self.intercept_)
@@ -186,7 +186,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         return [slice(start, stop) for start, stop in pairwise(stops)]
 
     def _weights_of(self, vectors: Any) -> Any:
-        if len(self.classes_) == 2 or not self._by_pairs:
+        if in_all_machines(self):
             return super()._weights_of(vectors)
         groups = self._support_of_classes()
         of_class = [self.dual_coef_[:, group] @ vectors[group] for group in groups]

@@ -1,0 +1,1 @@
+"""Fewer points for the same functions, and for the same nearest neighbours."""
