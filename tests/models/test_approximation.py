@@ -17,6 +17,7 @@ from mercer import (
     KernelRidgeClassifier,
     KernelRidgeClassifierCV,
     KernelRidgeCV,
+    compress,
     load,
     save,
 )
@@ -194,6 +195,13 @@ def test_an_exact_map_costs_nothing():
     exact = KernelRidge(0.5, kernel=Polynomial(2)).fit(X, NUMBERS)
     assert np.allclose(model.predict(NEW), exact.predict(NEW), atol=1e-9)
     assert model.approximation_error_ < 1e-10
+
+
+@pytest.mark.parametrize("model", LEARNERS, ids=named)
+def test_such_models_are_small_already(model):
+    near = clone(model).set_params(approximation=Nystrom(n_components=5)).fit(X, target(model))
+    with pytest.raises(InputError, match=r"features of a map; .* Lower n_components of the map"):
+        compress(near, n_centers=2)
 
 
 def test_a_refit_without_approximation_forgets_it():

@@ -17,6 +17,7 @@ from ..postfit.compress.record import Condensation
 from ..run import Run
 from ..typing import MemoryLimit, PointsLike
 from .base import KernelEstimator
+from .contract.approximation import has_approximation
 from .expansions import copy_of, holder_of
 from .neighbors import KernelNeighborsClassifier, KernelNeighborsRegressor
 from .pca import KernelPCA
@@ -176,6 +177,10 @@ def _check_model(model: Any) -> None:
             advice = "Compress its best_estimator_."
         raise InputError(sentence(WHO, must, show(model), advice))
     model._require_fit()
+    if has_approximation(model):
+        must = "the model must be carried by points, not by the features of a map"
+        got = f"approximation={show(model.approximation)}"
+        raise InputError(sentence(WHO, must, got, "Lower n_components of the map instead."))
     if isinstance(model._prepared.points, GramRows):
         must = "the kernel must be one of points, of which fewer can be kept"
         advice = "Fit the model with the kernel itself and the points."
