@@ -159,6 +159,9 @@ class FeatureRidge:
 
     def leverages(self, alphas: Array) -> Iterator[tuple[slice, Array]]:
         """Yield, band by band, h_i of each point (rows) at each alpha (columns)."""
+        if len(alphas) == 1 and alphas[0] > 0:
+            yield from self._leverages_at(float(alphas[0]))
+            return
         values, vectors = self.spectrum()
         with np.errstate(divide="ignore"):
             shrink = np.where(values[:, None] + alphas > 0, 1 / (values[:, None] + alphas), 0.0)
@@ -167,6 +170,18 @@ class FeatureRidge:
             if self.problem.intercept:
                 found += 1 / self.total
             yield rows, self.weight[rows, None] * found
+
+    def _leverages_at(self, alpha: float) -> Iterator[tuple[slice, Array]]:
+        """Yield the same at one alpha, by a factor instead of all eigenvalues."""
+        lower = self._factor(alpha).dense()
+        for rows, band in self.bands():
+            Z = np.asarray(_dense(band), dtype=np.float64) - self.shift
+            centred = self._whiten(Z.T) - self.mean[:, None]
+            found = (solve_lower(lower, centred) ** 2).sum(axis=0)
+            if self.problem.intercept:
+                found += 1 / self.total
+            self.monitor.poll()
+            yield rows, (self.weight[rows] * found)[:, None]
 
     def turned(self, vectors: Array) -> Iterator[tuple[slice, Array]]:
         """Yield, band by band, the centred features along directions in which P = I."""
@@ -209,6 +224,10 @@ def whiten(lower: Array, values: Array) -> Array:
 def unwhiten(lower: Array, values: Array) -> Array:
     """Return L**-T values."""
     return solve_lower(lower, values, transposed=True)
+
+
+def _dense(band: Any) -> Any:
+    return band.toarray() if scipy.sparse.issparse(band) else band
 
 
 def wide_product(band: Any, values: Array) -> Array:
