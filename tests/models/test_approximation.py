@@ -25,6 +25,7 @@ from mercer.checks import InputError, InputTypeError, KernelError
 from mercer.features import ExplicitMap, Nystrom, RandomFourier
 from mercer.inputs import RowBlocks
 from mercer.kernels import Gaussian, Linear, Polynomial, Spectrum
+from mercer.solvers.ridge import features
 
 random = np.random.default_rng(5)
 X = random.normal(size=(90, 3))
@@ -146,6 +147,14 @@ def test_deviations_of_an_approximate_ridge_model():
     plain = KernelRidge(0.1, kernel=Linear(), fit_intercept=True).fit(features(X), NUMBERS)
     wanted = plain.predict(features(NEW), return_std=True)[1]
     assert np.allclose(near.predict(NEW, return_std=True)[1], wanted, rtol=1e-8)
+
+
+def test_of_very_many_features_a_mean_leverage_stands_for_all(monkeypatch):
+    model = KernelRidgeClassifier(1.0, kernel=Gaussian(0.3), approximation=MAPS[0])
+    exact = clone(model).fit(X, LABELS).slopes_
+    monkeypatch.setattr(features, "MOST_EXACT", 10)
+    monkeypatch.setattr(features, "SAMPLE", 45)
+    assert model.fit(X, LABELS).slopes_ == pytest.approx(exact, rel=0.1)
 
 
 def test_strings_take_part():

@@ -78,11 +78,9 @@ class RidgeFit(RidgeChoice):
     def _by_primal(self, reason: str, leave_one_out: bool) -> Fitted:
         ridge = FeatureRidge(self._map_bands, self.problem, self.monitor)
         found = ridge.solve(self.settings.tol)
-        width = len(found.coefficients)
-        if leave_one_out and width > MAP_MOST:
-            found = self._calibrated(found)
-        elif leave_one_out:
+        if leave_one_out:
             found.keep["leave_one_out"] = ridge.leave_one_out(found.keep["errors"])
+        width = len(found.coefficients)
         plan = f"primal: {reason}"
         return Fitted(
             way="primal",
@@ -239,8 +237,7 @@ class RidgeFit(RidgeChoice):
             return replace(found, status=stop.reason)
         kept = {k: v for k, v in smaller.keep.items() if k == "leave_one_out"}
         stopped = not kept and found.status.is_good
-        status = smaller.status if stopped else found.status
-        return replace(found, keep=found.keep | kept, status=status)
+        return replace(found, keep=kept, status=smaller.status if stopped else found.status)
 
     def features(self) -> FeatureRidge:
         """Return the problem in the space of an exact map, or else of few centres."""

@@ -16,6 +16,8 @@ from ...monitor import Monitor
 from ...status import Status
 from .problem import RidgeProblem, Solution
 
+MOST_EXACT = 5000  # features up to which every point has a leverage of its own
+SAMPLE = 2000  # points that stand for all where there are more
 BAND = 1024  # rows of a matrix of moments that are changed at a time
 
 Bands = Callable[[], Iterator[tuple[slice, Any]]]
@@ -148,11 +150,13 @@ class FeatureRidge:
     def leave_one_out(self, errors: Array) -> Array:
         """Return y_i - f_i of the models without sample i: the point, or one of its copies.
 
-        That is e_i / (1 - h_i) with the leverage h_i of what is left out.
+        That is e_i / (1 - h_i) with the leverage h_i of what is left out. Of very many features the
+        mean leverage of some points stands for that of all, as in generalised cross-validation.
         """
         left = np.empty_like(errors)
         alphas, place = np.unique(self.alpha, return_inverse=True)
-        for rows, leverages in self.leverages(alphas):
+        many = len(self.mean) > MOST_EXACT and len(errors) > SAMPLE
+        for rows, leverages in self._mean_leverages(alphas) if many else self.leverages(alphas):
             shares = leverages[:, place] * self.problem.left_out[rows]
             left[rows] = errors[rows] / np.maximum(1 - shares, 1e-12)
         return left
@@ -175,13 +179,26 @@ class FeatureRidge:
         """Yield the same at one alpha, by a factor instead of all eigenvalues."""
         lower = self._factor(alpha).dense()
         for rows, band in self.bands():
-            Z = np.asarray(_dense(band), dtype=np.float64) - self.shift
-            centred = self._whiten(Z.T) - self.mean[:, None]
-            found = (solve_lower(lower, centred) ** 2).sum(axis=0)
-            if self.problem.intercept:
-                found += 1 / self.total
-            self.monitor.poll()
-            yield rows, (self.weight[rows] * found)[:, None]
+            yield rows, (self.weight[rows] * self._squares(lower, band))[:, None]
+
+    def _mean_leverages(self, alphas: Array) -> Iterator[tuple[slice, Array]]:
+        """Yield the same for points that all have the mean of some, times their weight."""
+        means = []
+        for alpha in alphas:
+            lower, found = self._factor(float(alpha)).dense(), []
+            for rows, band in self.bands():
+                step = max(1, len(self.weight) // SAMPLE)
+                found.append(self._squares(lower, band[(-rows.start) % step :: step]))
+            means.append(float(np.concatenate(found).mean()))
+        yield slice(0, len(self.weight)), self.weight[:, None] * np.array(means)
+
+    def _squares(self, lower: Array, band: Any) -> Array:
+        """Return z' (H + alpha I)**-1 z of each row, and what an intercept adds to it."""
+        Z = np.asarray(_dense(band), dtype=np.float64) - self.shift
+        centred = self._whiten(Z.T) - self.mean[:, None]
+        self.monitor.poll()
+        found: Array = (solve_lower(lower, centred) ** 2).sum(axis=0)
+        return found + 1 / self.total if self.problem.intercept else found
 
     def turned(self, vectors: Array) -> Iterator[tuple[slice, Array]]:
         """Yield, band by band, the centred features along directions in which P = I."""
