@@ -25,7 +25,9 @@ from mercer.checks import InputError, InputTypeError, KernelError
 from mercer.features import ExplicitMap, Nystrom, RandomFourier
 from mercer.inputs import RowBlocks
 from mercer.kernels import Gaussian, Linear, Polynomial, Spectrum
+from mercer.monitor import Monitor
 from mercer.solvers.ridge import features
+from mercer.solvers.ridge.problem import RidgeProblem
 
 random = np.random.default_rng(5)
 X = random.normal(size=(90, 3))
@@ -150,11 +152,28 @@ def test_deviations_of_an_approximate_ridge_model():
 
 
 def test_of_very_many_features_a_mean_leverage_stands_for_all(monkeypatch):
-    model = KernelRidgeClassifier(1.0, kernel=Gaussian(0.3), approximation=MAPS[0])
-    exact = clone(model).fit(X, LABELS).slopes_
+    F = RandomFourier(Gaussian(0.3), 40).fit_transform(X)
+    weight = random.uniform(0.5, 2.0, len(X))
+    problem = RidgeProblem(
+        targets=NUMBERS[:, None], alpha=np.array([0.3]), weight=weight, intercept=True
+    )
+
+    def bands():
+        yield slice(0, 50), F[:50]
+        yield slice(50, 90), F[50:]
+
+    ridge = features.FeatureRidge(bands, problem, Monitor())
+    errors = ridge.solve().keep["errors"]
+    exact = np.concatenate([h for _, h in ridge.leverages(np.array([0.3]))])[:, 0]
+    centred = F - weight @ F / weight.sum()
+    H = (centred.T * weight) @ centred + 0.3 * np.eye(40)
+    by_hand = np.einsum("ij,ij->i", centred, np.linalg.solve(H, centred.T).T) + 1 / weight.sum()
+    assert np.allclose(exact, weight * by_hand)
     monkeypatch.setattr(features, "MOST_EXACT", 10)
-    monkeypatch.setattr(features, "SAMPLE", 45)
-    assert model.fit(X, LABELS).slopes_ == pytest.approx(exact, rel=0.1)
+    monkeypatch.setattr(features, "SAMPLE", 30)
+    mean = by_hand[::3].mean()
+    shares = weight * mean * problem.left_out[:, 0]
+    assert np.allclose(ridge.leave_one_out(errors)[:, 0], errors[:, 0] / (1 - shares))
 
 
 def test_strings_take_part():

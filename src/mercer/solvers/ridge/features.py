@@ -86,9 +86,9 @@ class FeatureRidge:
         if self.problem.intercept:
             band = band - self.shift.astype(band.dtype)
         band = band if self.problem.weight is None else band * roots.astype(band.dtype)
-        return band if self.lower is None else self._whiten(band.T).T
+        return band if self.lower is None else self.whiten(band.T).T
 
-    def _whiten(self, values: Array) -> Array:
+    def whiten(self, values: Array) -> Array:
         return values if self.lower is None else whiten(self.lower, values)
 
     def _coefficients(self, theta: Array) -> Array:
@@ -97,7 +97,7 @@ class FeatureRidge:
 
     def solve(self, tol: float = 1e-6) -> Solution:
         """Return the minimum, refined until its gradient, in double precision, reaches `tol`."""
-        factors = [self._factor(float(alpha)) for alpha in np.unique(self.alpha)]
+        factors = [self.factor(float(alpha)) for alpha in np.unique(self.alpha)]
         theta = np.zeros_like(self.products)
         gradient = self.products
         best: Solution | None = None
@@ -125,7 +125,8 @@ class FeatureRidge:
         shape = {"shift": self.shift, "mean": self.mean, "total": self.total}
         return {"moments": self.moments} | shape
 
-    def _factor(self, alpha: float) -> TileCholesky:
+    def factor(self, alpha: float) -> TileCholesky:
+        """Return the factor of H + alpha I."""
         return TileCholesky(dense_bands(self.moments), np.float64, self.monitor, alpha)
 
     def _step(self, factors: list[TileCholesky], gradient: Array) -> Array:
@@ -145,7 +146,7 @@ class FeatureRidge:
             if self.problem.intercept:
                 errors[rows] -= intercept
             total += wide_product(band.T, self.weight[rows, None] * errors[rows])
-        return self._whiten(total) - self.alpha * theta, errors
+        return self.whiten(total) - self.alpha * theta, errors
 
     def leave_one_out(self, errors: Array) -> Array:
         """Return y_i - f_i of the models without sample i: the point, or one of its copies.
@@ -156,7 +157,7 @@ class FeatureRidge:
         left = np.empty_like(errors)
         alphas, place = np.unique(self.alpha, return_inverse=True)
         many = len(self.mean) > MOST_EXACT and len(errors) > SAMPLE
-        for rows, leverages in self._mean_leverages(alphas) if many else self.leverages(alphas):
+        for rows, leverages in mean_leverages(self, alphas) if many else self.leverages(alphas):
             shares = leverages[:, place] * self.problem.left_out[rows]
             left[rows] = errors[rows] / np.maximum(1 - shares, 1e-12)
         return left
@@ -164,7 +165,9 @@ class FeatureRidge:
     def leverages(self, alphas: Array) -> Iterator[tuple[slice, Array]]:
         """Yield, band by band, h_i of each point (rows) at each alpha (columns)."""
         if len(alphas) == 1 and alphas[0] > 0:
-            yield from self._leverages_at(float(alphas[0]))
+            lower = self.factor(float(alphas[0])).dense()
+            for rows, band in self.bands():
+                yield rows, (self.weight[rows] * squares(self, lower, band))[:, None]
             return
         values, vectors = self.spectrum()
         with np.errstate(divide="ignore"):
@@ -174,31 +177,6 @@ class FeatureRidge:
             if self.problem.intercept:
                 found += 1 / self.total
             yield rows, self.weight[rows, None] * found
-
-    def _leverages_at(self, alpha: float) -> Iterator[tuple[slice, Array]]:
-        """Yield the same at one alpha, by a factor instead of all eigenvalues."""
-        lower = self._factor(alpha).dense()
-        for rows, band in self.bands():
-            yield rows, (self.weight[rows] * self._squares(lower, band))[:, None]
-
-    def _mean_leverages(self, alphas: Array) -> Iterator[tuple[slice, Array]]:
-        """Yield the same for points that all have the mean of some, times their weight."""
-        means = []
-        for alpha in alphas:
-            lower, found = self._factor(float(alpha)).dense(), []
-            for rows, band in self.bands():
-                step = max(1, len(self.weight) // SAMPLE)
-                found.append(self._squares(lower, band[(-rows.start) % step :: step]))
-            means.append(float(np.concatenate(found).mean()))
-        yield slice(0, len(self.weight)), self.weight[:, None] * np.array(means)
-
-    def _squares(self, lower: Array, band: Any) -> Array:
-        """Return z' (H + alpha I)**-1 z of each row, and what an intercept adds to it."""
-        Z = np.asarray(_dense(band), dtype=np.float64) - self.shift
-        centred = self._whiten(Z.T) - self.mean[:, None]
-        self.monitor.poll()
-        found: Array = (solve_lower(lower, centred) ** 2).sum(axis=0)
-        return found + 1 / self.total if self.problem.intercept else found
 
     def turned(self, vectors: Array) -> Iterator[tuple[slice, Array]]:
         """Yield, band by band, the centred features along directions in which P = I."""
@@ -241,6 +219,28 @@ def whiten(lower: Array, values: Array) -> Array:
 def unwhiten(lower: Array, values: Array) -> Array:
     """Return L**-T values."""
     return solve_lower(lower, values, transposed=True)
+
+
+def mean_leverages(ridge: FeatureRidge, alphas: Array) -> Iterator[tuple[slice, Array]]:
+    """Yield leverages of points that all have the mean of some, times their weight."""
+    means, step = [], max(1, len(ridge.weight) // SAMPLE)
+    for alpha in alphas:
+        lower = ridge.factor(float(alpha)).dense()
+        found = [
+            squares(ridge, lower, band[(-rows.start) % step :: step])
+            for rows, band in ridge.bands()
+        ]
+        means.append(float(np.concatenate(found).mean()))
+    yield slice(0, len(ridge.weight)), ridge.weight[:, None] * np.array(means)
+
+
+def squares(ridge: FeatureRidge, lower: Array, band: Any) -> Array:
+    """Return z' (H + alpha I)**-1 z of each row, and what an intercept adds to it."""
+    Z = np.asarray(_dense(band), dtype=np.float64) - ridge.shift
+    centred = ridge.whiten(Z.T) - ridge.mean[:, None]
+    ridge.monitor.poll()
+    found: Array = (solve_lower(lower, centred) ** 2).sum(axis=0)
+    return found + 1 / ridge.total if ridge.problem.intercept else found
 
 
 def _dense(band: Any) -> Any:
