@@ -22,6 +22,7 @@ from ..checks import Array
 
 WORK = 1e9  # multiplications in one call of BLAS: some 50 ms on one processor
 SIDE = 2048  # of the tiles of a large square
+TILE = 128  # of a matrix that is mirrored, so that rows and columns of it stay in cache
 COLUMNS = 512  # of a product that is taken in parts: enough for the speed of a large one
 
 _lock = threading.Lock()
@@ -150,11 +151,11 @@ def mirror(half: Array) -> Array:
 
 def fill_upper(half: Array) -> Array:
     """Return the same as `mirror`, in the place of what is given."""
-    for start in range(0, len(half), SIDE):
-        rows = slice(start, start + SIDE)
-        block = half[rows, rows]
-        block += np.tril(block, -1).T - np.triu(block, 1)
-        half[rows, start + SIDE :] = half[start + SIDE :, rows].T
+    for start in range(0, len(half), TILE):
+        rows = slice(start, start + TILE)
+        block, stop = half[rows, rows], start + TILE
+        block[:] = np.tril(block) + np.tril(block, -1).T
+        half[rows, stop:] = half[stop:, rows].T
     return half
 
 

@@ -37,6 +37,7 @@ SETTLED = 2000  # points on which alpha is settled after a search with few centr
 FOLLOWED = 3  # starts that are followed to their end
 STEPS = 200  # of one of them
 TOLERANCE = 1e-6  # relative fall of the criterion that ends the search
+ROUGH = 1e-4  # the same on a part of the points, which leads to a start
 FAILED = 1e300  # in the place of an infinite criterion, which L-BFGS-B cannot take
 EVIDENCE = "evidence"
 SMOOTH: dict[Any, dict[Any, Any]] = {
@@ -277,9 +278,12 @@ class Descent:
         whole, part = self._whole(objective), self._part(objective, SMALL)
         first = objective.params(self.problem.first())
         try:
-            start = min((self._follow(part, start) for start in self._chosen(part)), key=_value)[1]
+            tolerance = TOLERANCE if part is whole else ROUGH
+            ends = (self._follow(part, start, tolerance) for start in self._chosen(part))
+            start = min(ends, key=_value)[1]
             if part is not whole:
-                self._follow(whole, start)
+                self.status = Status.CONVERGED  # how the search for a start ended does not count
+                self._follow(whole, start, TOLERANCE)
             if whole.centres is not None:
                 self._settle_alpha(whole)
         except Stopped as stopped:
@@ -333,8 +337,11 @@ class Descent:
         order = np.argsort(values, kind="stable")[: FOLLOWED - 1]
         return [self.problem.first(), *(drawn[place] for place in order)]
 
-    def _follow(self, objective: RidgeObjective, start: Array) -> tuple[float, Array]:
-        found = _minimum(lambda inner: self._note(objective, inner), start, self.problem.bounds())
+    def _follow(
+        self, objective: RidgeObjective, start: Array, tolerance: float
+    ) -> tuple[float, Array]:
+        bounds = self.problem.bounds()
+        found = _minimum(lambda inner: self._note(objective, inner), start, bounds, tolerance)
         if found.status == 1:
             self.status = Status.ITERATION_LIMIT
         return float(found.fun), np.asarray(found.x)
@@ -357,6 +364,7 @@ def _minimum(
     function: Callable[[Array], tuple[float, Array]],
     start: Array,
     bounds: list[tuple[float, float]],
+    tolerance: float = TOLERANCE,
 ) -> Any:
     """Return what L-BFGS-B finds.
 
@@ -370,7 +378,7 @@ def _minimum(
             units.append(abs(value) if 0.0 < abs(value) < FAILED else 1.0)
         return value / units[0], gradient / units[0]
 
-    options = {"maxiter": STEPS, "ftol": TOLERANCE}
+    options = {"maxiter": STEPS, "ftol": tolerance}
     found = minimize(in_units, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     found.fun *= units[0]
     return found
