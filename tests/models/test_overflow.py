@@ -298,3 +298,14 @@ def test_norms_that_single_precision_cannot_hold_are_refused_in_one_sentence():
     kernel = Polynomial(degree=6, coef0=0.0).normalized()
     with pytest.raises(InputError, match="kernel values must be finite in float32"):
         models.KernelRidge(kernel=kernel).fit(tiny, np.arange(12.0))
+
+
+def test_coefficients_that_nobody_reads_overflow_in_silence():
+    """With few features a ridge model predicts by these; those of the points may be too large."""
+    rows = np.random.default_rng(0).normal(size=(30, 2))
+    y = 1e300 * np.random.default_rng(1).normal(size=30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = models.KernelRidge(1e-12, kernel=Linear()).fit(rows, y)
+        assert np.isinf(model.dual_coef_).any()
+        assert np.isfinite(model.predict(rows)).all()

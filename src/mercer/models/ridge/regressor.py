@@ -187,9 +187,9 @@ class RidgeEstimator(FunctionEstimator):
             self.coef_ = found.coefficients
             weight = problem.roots**2
             free = problem.alpha == 0  # any function is: it is no combination of errors
-            self.dual_coef_ = np.where(
-                free, np.nan, weight * found.keep["errors"] / np.where(free, 1.0, problem.alpha)
-            )
+            with np.errstate(over="ignore"):  # predictions do not need them
+                dual = weight * found.keep["errors"] / np.where(free, 1.0, problem.alpha)
+            self.dual_coef_ = np.where(free, np.nan, dual)
             self.support_ = rows
             self._keep(np.arange(1))
         else:
