@@ -115,8 +115,8 @@ Waves<T>::Waves(Rotations<T> rotations, std::vector<T> amplitudes, std::vector<T
       amplitudes_(std::move(amplitudes)),
       phases_(std::move(phases)) {
     const std::int64_t size = rotations_.size;
-    require(size >= 1 && size <= (std::int64_t{1} << 40) && (size & (size - 1)) == 0,
-            "the size of a rotation must be a power of two.");
+    require(size >= 8 && size <= (std::int64_t{1} << 40) && (size & (size - 1)) == 0,
+            "the size of a rotation must be a power of two, and at least 8.");
     require(1 <= rotations_.columns && rotations_.columns <= size,
             "a rotation must have room for all columns.");
     require(std::ssize(rotations_.signs) == 3 * round_up(count_, size),

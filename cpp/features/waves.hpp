@@ -19,7 +19,7 @@ namespace mercer {
 template <class T>
 struct Rotations {
     std::int64_t columns;  // of the points
-    std::int64_t size;     // of H: a power of two, at least the columns
+    std::int64_t size;     // of H: a power of two, at least the columns and whole vectors, 8
     std::vector<T> signs;  // of D1, D2, D3, for one rotation after another
     std::vector<T> radii;  // R, one number per frequency; the last rotation may be cut
 };

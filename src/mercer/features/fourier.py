@@ -345,7 +345,7 @@ class _Draw:
 
     def _rotated(self, law: Spherical, amplitudes: Array, phases: Array, centre: Array) -> Waves:
         count = self.counts[0]
-        size = 1 << (len(law.scale) - 1).bit_length()
+        size = max(8, 1 << (len(law.scale) - 1).bit_length())  # the core wants whole vectors
         groups = -(-count // size)
         signs = self.random.choice(np.array([-1, 1], dtype=np.int8), (groups, 3, size))
         _, U = orthogonal(count, 0, law.uniforms, self.random)

@@ -37,6 +37,7 @@ def _frequencies(value: Waves, context: Context) -> bool:
         and signs.shape == (groups, 3, size)
         and bool((np.abs(signs) == 1).all())
         and size & (size - 1) == 0
+        and size >= 8
         and size >= context.sizes["columns"]
     )
 

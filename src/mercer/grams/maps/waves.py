@@ -176,7 +176,7 @@ class RotatedWaves(Waves):
 
     Q = H D3 H D2 H D1 of a Hadamard matrix H, scaled so that its rows have length 1, and diagonal
     matrices of signs; it is applied in p log p steps, p being the columns of the points, rounded up
-    to a power of two.
+    to a power of two, at least 8.
 
     signs: (groups, 3, p). radii: one per frequency. scale: one per column of the points.
     """
