@@ -91,8 +91,10 @@ def case_ridge() -> Iterator[str]:
         asked = time.perf_counter() - start
         one = one_row(model, X_test)
         error = getattr(model, "approximation_error_", 0.0)
-        yield f"{name}: fit {took:.1f} s, {100 * score:.2f} %, 10,000 answers {asked:.2f} s, one "
-        yield f"{1e6 * one:.0f} microseconds; {model.certificate_.status}, moved by {error:.3f}"
+        yield (
+            f"{name}: fit {took:.1f} s, {100 * score:.2f} %, 10,000 answers {asked:.2f} s, one "
+            f"{1e6 * one:.0f} microseconds; {model.certificate_.status}, moved by {error:.3f}"
+        )
 
 
 def one_row(model: Any, X: Any) -> float:
@@ -129,8 +131,10 @@ def case_nystrom() -> Iterator[str]:
     for name, phi in maps.items():  # each the faster of two runs
         fit, transform, F = min((run(phi) for _ in range(2)), key=lambda found: sum(found[:2]))
         first = first or fit + transform
-        yield f"{name}: fit {fit:.1f} s, transform {transform:.1f} s, error "
-        yield f"{error_of(F, X[some]):.4f} on 2,000 points: {first / (fit + transform):.1f} x"
+        yield (
+            f"{name}: fit {fit:.1f} s, transform {transform:.1f} s, error "
+            f"{error_of(F, X[some]):.4f} on 2,000 points: {first / (fit + transform):.1f} x"
+        )
 
 
 def case_graphs() -> Iterator[str]:

@@ -332,6 +332,20 @@ def test_bad_parameters(parameters, error, message):
         RandomFourier(**{"kernel": Gaussian(0.1), **parameters}).fit(X)
 
 
+def test_coefficients_and_slopes_of_another_shape():
+    model = RandomFourier(Gaussian(0.1), 16).fit(X)
+    assert model.product(X[:2], [1.0] * 16).shape == (2,)
+    for bad in (np.ones(15), np.ones((17, 2)), np.ones((16, 1, 1))):
+        with pytest.raises(InputError, match="must have one row for each of the 16 features; got"):
+            model.product(X, bad)
+    with pytest.raises(InputTypeError, match="coefficients must hold real numbers"):
+        model.product(X, ["a"] * 16)
+    with pytest.raises(
+        InputError, match=r"the shape of the features, \(60, 16\); got shape \(60, 3"
+    ):
+        model.pullback(X, np.ones((60, 3)))
+
+
 def test_features_that_do_not_fit_memory():
     model = RandomFourier(Gaussian(0.1), 1024, memory_limit="1MB").fit(X)
     model.transform(X)

@@ -143,3 +143,38 @@ def test_threads_are_given_back_after_an_error():
     with pytest.raises(ZeroDivisionError), blas_threads(1):
         raise ZeroDivisionError
     assert threads() == before
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_squares_are_added_tile_by_tile(order, dtype, monkeypatch):
+    monkeypatch.setattr(blas, "SIDE", 5)
+    A = np.asarray(RANDOM.normal(size=(13, 7)), dtype=dtype, order=order)
+    before = np.tril(RANDOM.normal(size=(13, 13)))
+    half = np.asfortranarray(before)
+    blas.add_square(half, A)
+    wanted = before + np.tril(A.astype(np.float64) @ A.T)
+    rounding = 1e-13 if dtype == np.float64 else 1e-5
+    assert np.abs(np.tril(half) - wanted).max() < rounding
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("size", [1, 4, 5, 13])
+def test_a_matrix_is_mirrored_in_its_place(order, size, monkeypatch):
+    monkeypatch.setattr(blas, "TILE", 4)
+    whole = RANDOM.normal(size=(size, size))
+    whole = whole + whole.T
+    half = np.array(whole, order=order)
+    half[np.triu_indices(size, 1)] = 7.0  # whatever stands there is overwritten
+    assert blas.fill_upper(half) is half
+    assert np.array_equal(half, whole)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_products_are_added_on_both_sides(dtype):
+    A, B = (RANDOM.normal(size=(6, 2)).astype(dtype) for _ in range(2))
+    half = np.asfortranarray(np.tril(RANDOM.normal(size=(6, 6))), dtype=dtype)
+    wanted = np.tril(half - 0.5 * (A @ B.T + B @ A.T))
+    assert np.allclose(
+        np.tril(blas.add_products(half.copy(order="F"), A, B, -0.5)), wanted, atol=1e-6
+    )

@@ -10,7 +10,8 @@ import scipy.sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..checks import Array, MemoryLimitError, bytes_text
+from .. import checks
+from ..checks import Array, InputError, MemoryLimitError, bytes_text, sentence
 from ..grams import Prepared, limit_in_bytes, limited_threads
 from ..grams.finite import is_finite, refuse
 from ..grams.sides import Side, View
@@ -20,7 +21,7 @@ from ..models.contract.atomic import atomic
 from ..models.contract.parameters import run_of
 from ..models.contract.records import recorded
 from ..run import Run
-from ..typing import PointsLike
+from ..typing import Numbers, PointsLike
 
 
 class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):  # type: ignore[misc]
@@ -158,13 +159,14 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstima
         """Return single precision where the training points and these are in it, else double."""
         return np.dtype(np.result_type(self._prepared.view.dtype, View(Side(points)).dtype))
 
-    def _require_room(self, rows: int, dtype: np.dtype[Any]) -> None:
-        who, need = type(self).__name__, rows * self._width() * dtype.itemsize
+    def _require_room(self, rows: int, dtype: np.dtype[Any], beside: int = 0) -> None:
+        """Refuse features that do not fit the limit; beside: bytes that computing them takes."""
+        who, need = type(self).__name__, rows * self._width() * dtype.itemsize + beside
         limit = limit_in_bytes(who, self.memory_limit)
         if need > limit:
             raise MemoryLimitError(
-                f"{who}: the features that are returned must fit memory_limit; {rows} x "
-                f"{self._width()} numbers need {bytes_text(need)}, the limit is "
+                f"{who}: the rows that are returned must fit memory_limit; {rows} x "
+                f"{self._width()} numbers need {bytes_text(need)} in all, the limit is "
                 f"{bytes_text(limit)}. Raise memory_limit, or transform fewer points at a time."
             )
 
@@ -177,3 +179,13 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstima
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def coefficients_of(phi: FeatureMap, given: Numbers) -> Array:
+    """Return one number per feature of a map, or a column of them per function, checked."""
+    who, width = type(phi).__name__, phi._width()
+    values = checks.floats(who, "coefficients", given)
+    if values.ndim not in (1, 2) or len(values) != width:
+        must = f"coefficients must have one row for each of the {width} features"
+        raise InputError(sentence(who, must, f"shape {values.shape}"))
+    return values.astype(np.float64)

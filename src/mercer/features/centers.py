@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from ..checks import Array, InputError, MemoryLimitError, bytes_text, sentence
-from ..grams import Prepared, TopK, limit_in_bytes, partial_cholesky, prepare
+from ..fitting.centres import step_to_means
+from ..grams import Prepared, limit_in_bytes, partial_cholesky
 from ..grams.pivots import AT_ONCE
 from ..grams.sides import Side, View
 from ..inputs import CATEGORIES, GramRows, Input, Matrix, RowBlocks, as_input
@@ -106,32 +106,9 @@ def means(prepared: Prepared, count: int, run: Run) -> Centers:
         raise InputError(sentence(run.who, must, f"{some.points.kind} for {kernel!r}", advice))
     few = some.take(random.choice(size, count, replace=False))
     for _ in range(STEPS if count < size else 0):
-        few = _moved(some, few, run)
+        few, _ = step_to_means(few, some.points, memory_limit=run.memory_limit, monitor=run.monitor)
     told = f"means of {size} of {n} points"
     return Centers(prepared=few, indices=None, entries=STEPS * size * count, told=told)
-
-
-def _moved(some: Prepared, few: Prepared, run: Run) -> Prepared:
-    """Return each centre moved to the mean of the points that are nearest to it."""
-    points, centres = some.points, few.points
-    if not (isinstance(points, Matrix) and isinstance(centres, Matrix)):
-        raise TypeError("means are of rows of numbers")
-    cross = few.gram(points, use="rows", memory_limit=run.memory_limit, monitor=run.monitor)
-    nearest = cross.reduce(TopK(1, few.diag()))[0][:, 0]
-    counts = np.bincount(nearest, minlength=len(few))
-    ones = np.ones(len(points), dtype=points.dtype)
-    shape = len(few), len(points)
-    member = scipy.sparse.csr_array((ones, (nearest, np.arange(len(points)))), shape=shape)
-    with np.errstate(over="ignore", invalid="ignore"):
-        scale = (1.0 / np.maximum(counts, 1)).astype(points.dtype)
-        found: Any = scipy.sparse.diags_array(scale) @ (member @ points.values)
-    alone = counts == 0  # none is nearest to it: it stays
-    if points.is_sparse:
-        stay = scipy.sparse.diags_array(alone.astype(points.dtype)) @ centres.values
-        found = scipy.sparse.csr_array(found + stay)
-    else:
-        found[alone] = centres.values[alone]
-    return prepare(few.kernel, Matrix(found, points.names).check(run.who))
 
 
 def given(centers: Any, prepared: Prepared, count: int | None, run: Run) -> Centers:

@@ -18,8 +18,8 @@ from ..models.base import Certificate
 from ..monitor import Monitor
 from ..run import Run
 from ..status import Status
-from ..typing import KernelLike, MemoryLimit, PointsLike, Seed
-from .base import FeatureMap
+from ..typing import KernelLike, MemoryLimit, Numbers, PointsLike, Seed
+from .base import FeatureMap, coefficients_of
 from .draws import METHODS, independent, lengths, orthogonal, sobol
 from .spectral import INSTEAD, Spherical, Still, Term, terms_of
 
@@ -154,41 +154,55 @@ class RandomFourier(FeatureMap):
         waves = self._fitted()
         return float(waves.amplitudes @ waves.amplitudes)
 
-    def product(self, X: PointsLike, coefficients: Array) -> Array:
+    def product(self, X: PointsLike, coefficients: Numbers) -> Array:
         """Compute phi(x) . c of every point, for each column c, without keeping the features.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame
             The n points, of the kind that was fitted.
-        coefficients : ndarray of shape (n_features,) or (n_features, n_outputs)
+        coefficients : array-like of shape (n_features,) or (n_features, n_outputs)
             The columns c.
 
         Returns
         -------
         ndarray of shape (n,) or (n, n_outputs)
             The products, in double precision.
+
+        Raises
+        ------
+        InputError
+            If there is not one row of coefficients for each feature.
         """
         points = as_matrix(self._check_predict(X))
-        return self._waves.product(points, coefficients, Monitor())
+        return self._waves.product(points, coefficients_of(self, coefficients), Monitor())
 
-    def pullback(self, X: PointsLike, slopes: Array) -> Array:
+    def pullback(self, X: PointsLike, slopes: Numbers) -> Array:
         """Apply the chain rule: from derivatives by the features to derivatives by the columns.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame
             The n points, of the kind that was fitted.
-        slopes : ndarray of shape (n, n_features)
+        slopes : array-like of shape (n, n_features)
             Derivatives of some number by the features of each point.
 
         Returns
         -------
         ndarray of shape (n, d)
             Its derivatives by the columns of each point.
+
+        Raises
+        ------
+        InputError
+            If slopes do not have a row per point and a column per feature.
         """
-        points = as_matrix(self._check_predict(X))
-        return self._waves.pullback(points, slopes)
+        points, who = as_matrix(self._check_predict(X)), type(self).__name__
+        values = checks.floats(who, "slopes", slopes)
+        if values.shape != (len(points), self._width()):
+            must = f"slopes must have the shape of the features, ({len(points)}, {self._width()})"
+            raise InputError(sentence(who, must, f"shape {values.shape}"))
+        return self._waves.pullback(points, values)
 
     def _fitted(self) -> Waves:
         check_is_fitted(self)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
-from ..checks import Array, MemoryLimitError, bytes_text
-from ..grams import Gram, limit_in_bytes
-from ..models.base import Certificate, KernelEstimator
+from ..checks import Array
+from ..grams import Gram, Prepared
+from ..models.base import Certificate
 from ..models.contract.atomic import atomic
-from ..models.contract.parameters import run_of
 from ..models.contract.records import recorded
+from ..run import Run
 from ..status import Status
 from ..typing import KernelLike, MemoryLimit, PointsLike
+from .base import FeatureMap
 
 
-class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):  # type: ignore[misc]
+class GramTransformer(FeatureMap):
     """Turn points into rows of the Gram matrix: x becomes (k(x, x_1), …, k(x, x_n)).
 
     With `center=True` phi is taken around the mean of the training points,
@@ -49,8 +46,7 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
     References
     ----------
     .. [1] B. Schölkopf, A. Smola, K.-R. Müller, "Nonlinear component analysis as a kernel
-    eigenvalue
-       problem", Neural Computation 10 (1998), for the centring.
+       eigenvalue problem", Neural Computation 10 (1998), for the centring.
 
     Examples
     --------
@@ -72,8 +68,8 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
 
     @atomic
     @recorded
-    def fit(self, X: PointsLike, y: object = None) -> Self:
-        """Keep the points, and the means if phi is to be centred.
+    def fit_transform(self, X: PointsLike, y: object = None) -> Array:
+        """Keep the points, and compute K of the training points.
 
         Parameters
         ----------
@@ -84,32 +80,16 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
 
         Returns
         -------
-        GramTransformer
-            The fitted estimator itself.
+        ndarray of shape (n, n)
+            The matrix, dense and symmetric.
 
         Raises
         ------
-        InputError
-            If the points, weights or parameters are not what they must be.
+        MemoryLimitError
+            If the matrix does not fit `memory_limit`.
         """
-        points = self._check_fit(X)
-        run = run_of(self)
-        n = len(points)
-        K = self._prepare(points).gram(memory_limit=self.memory_limit, store=False)
-        self.column_means_ = np.zeros(n)
-        if self.center:
-            self.column_means_ = np.asarray(K @ np.full(n, 1.0 / n), dtype=np.float64)
-        plan = f"{K.plan.kind}: {K.plan.reason}" if self.center else "kept: no entry was needed"
-        entries = n * n if self.center else 0
-        self.certificate_ = Certificate(
-            status=Status.EXACT,
-            plan=plan,
-            kernel_entries=entries,
-            bytes=K.plan.bytes,
-            seconds=run.seconds,
-        )
-        self._keep(np.arange(n))
-        return self
+        self._fit(X)
+        return self._rows(self._prepared.gram(memory_limit=self.memory_limit, store=False))
 
     def transform(self, X: PointsLike) -> Array:
         """Compute K(X, training points).
@@ -131,39 +111,23 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
         """
         return self._rows(self._cross_gram(X))
 
-    @atomic
-    def fit_transform(self, X: PointsLike, y: object = None) -> Array:
-        """Keep the points, and compute K of the training points.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or sequence of objects
-            The n training points, of a kind that the kernel takes.
-        y : object, default=None
-            Not used; present by scikit-learn's convention.
-
-        Returns
-        -------
-        ndarray of shape (n, n)
-            The matrix, dense and symmetric.
-
-        Raises
-        ------
-        MemoryLimitError
-            If the matrix does not fit `memory_limit`.
-        """
-        self.fit(X, y)
-        return self._rows(self._prepared.gram(memory_limit=self.memory_limit, store=False))
+    def _learn(self, prepared: Prepared, run: Run) -> None:
+        n = len(prepared)
+        K = prepared.gram(memory_limit=self.memory_limit, store=False)
+        self.column_means_ = np.zeros(n)
+        if self.center:
+            self.column_means_ = np.asarray(K @ np.full(n, 1.0 / n), dtype=np.float64)
+        self.certificate_ = Certificate(
+            status=Status.EXACT,
+            plan=f"{K.plan.kind}: {K.plan.reason}" if self.center else "kept: no entry was needed",
+            kernel_entries=n * n if self.center else 0,
+            bytes=K.plan.bytes,
+            seconds=run.seconds,
+        )
+        self._keep(np.arange(n))
 
     def _rows(self, K: Gram) -> Array:
-        limit = limit_in_bytes(type(self).__name__, self.memory_limit)
-        need = K.shape[0] * K.shape[1] * K.dtype.itemsize + K.plan.bytes
-        if need > limit:
-            raise MemoryLimitError(
-                f"{type(self).__name__}: the rows that are returned must fit memory_limit; "
-                f"{K.shape[0]} x {K.shape[1]} numbers need {bytes_text(need)} in all, the limit is "
-                f"{bytes_text(limit)}. Raise memory_limit, or transform fewer points at a time."
-            )
+        self._require_room(K.shape[0], K.dtype, beside=K.plan.bytes)
         rows = K.dense()
         if self.center:
             means = rows.mean(axis=1, dtype=np.float64, keepdims=True)
@@ -171,12 +135,5 @@ class GramTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
             rows -= (self.column_means_ - self.column_means_.mean()).astype(K.dtype)
         return rows
 
-    @property
-    def _n_features_out(self) -> int:
-        check_is_fitted(self)
+    def _width(self) -> int:
         return len(self._prepared)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

@@ -22,7 +22,7 @@ from ..run import Run
 from ..solvers.ridge.nystrom import independent
 from ..status import Status
 from ..typing import KernelLike, MemoryLimit, Numbers, PointsLike, Seed
-from .base import FeatureMap
+from .base import FeatureMap, coefficients_of
 from .centers import Centers, given, means, random_pivots, uniform
 
 USUAL = 100  # centres, where none are asked for
@@ -244,12 +244,7 @@ class Nystrom(FeatureMap):
 
     def _dual(self, coefficients: Numbers) -> Array:
         """Return L'**-1 coefficients: those of the centres."""
-        who, width = type(self).__name__, self._width()
-        values = checks.floats(who, "coefficients", coefficients)
-        if values.ndim not in (1, 2) or len(values) != width:
-            must = f"coefficients must have one row for each of the {width} features"
-            raise InputError(sentence(who, must, f"shape {values.shape}"))
-        return solve_lower(self._lower, values.astype(np.float64), transposed=True)
+        return solve_lower(self._lower, coefficients_of(self, coefficients), transposed=True)
 
     def _learn(self, prepared: Prepared, run: Run) -> Array | None:
         chosen = self._chosen(prepared, run)
@@ -261,10 +256,8 @@ class Nystrom(FeatureMap):
             kept, lower = np.zeros(1, dtype=np.intp), np.ones((1, 1))
         self._prepared, self._lower = found.take(kept), lower
         self.center_indices_ = None if chosen.indices is None else chosen.indices[kept]
-        points = len(prepared)
-        self.trace_error_ = chosen.left if chosen.left is not None else -1.0
-        if chosen.left is None:
-            self.trace_error_, points = self._trace_error(prepared, run)
+        known = (chosen.left, len(prepared)) if chosen.left is not None else None
+        self.trace_error_, points = known or self._trace_error(prepared, run)
         m = len(found)
         self.certificate_ = NystromCertificate(
             status=Status.EXACT,
@@ -277,10 +270,10 @@ class Nystrom(FeatureMap):
             trace_error=self.trace_error_,
             trace_points=points,
         )
-        known, room = chosen.features, limit_in_bytes(run.who, run.memory_limit)
-        if known is None or not np.array_equal(kept, np.arange(known.shape[1])):
+        features, room = chosen.features, limit_in_bytes(run.who, run.memory_limit)
+        if features is None or not np.array_equal(kept, np.arange(features.shape[1])):
             return None
-        return np.ascontiguousarray(known) if 2 * known.nbytes <= room else None
+        return np.ascontiguousarray(features) if 2 * features.nbytes <= room else None
 
     def _chosen(self, prepared: Prepared, run: Run) -> Centers:
         """Return the centres that the parameters ask for."""
@@ -308,8 +301,7 @@ class Nystrom(FeatureMap):
         if n > SAMPLE:
             random = np.random.default_rng([run.seed, 1])
             prepared = prepared.take(np.sort(random.choice(n, SAMPLE, replace=False)))
-        points, total, left = prepared.points, 0.0, 0.0
-        diagonal = prepared.diag()
+        points, diagonal = prepared.points, prepared.diag()
         features = np.empty((len(points), self._width()), dtype=self._dtype(points))
         self._features(points, features)
         squares = np.einsum("ij,ij->i", features, features, dtype=np.float64)

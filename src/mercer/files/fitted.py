@@ -11,10 +11,9 @@ import numpy as np
 
 from .. import models
 from ..checks import Array
-from ..features.sketch import polynomial_factors
 from ..grams import Prepared
 from ..inputs import Frame, GramRows, Matrix
-from ..kernels import Basis, Kernel
+from ..kernels import Kernel
 from ..postfit.compress.record import Compression, Condensation
 from ..postfit.posterior import Posterior
 from ..solvers import TileCholesky
@@ -86,7 +85,7 @@ def _prepared(value: Any, context: Context) -> bool:
     return True
 
 
-def _kernel(value: Any, context: Context) -> bool:
+def is_kernel(value: Any, context: Context) -> bool:
     return isinstance(value, Kernel) and bool(value == context.model._prepared.kernel)
 
 
@@ -153,7 +152,7 @@ def is_whole(context: Context) -> bool:
 def common(certificate: type) -> dict[str, Rule]:
     return {
         "_prepared": Rule("a kernel with the points it was fitted on", _prepared),
-        "kernel_": Rule("the kernel of the points", _kernel),
+        "kernel_": Rule("the kernel of the points", is_kernel),
         "certificate_": Rule(f"a {certificate.__name__}", _record(certificate)),
         "compression_": optional(COMPRESSION),
         "n_features_in_": optional(Rule("the number of columns of the points", _width)),
@@ -346,75 +345,3 @@ def loss(value: Any, context: Context) -> bool:
 
 
 MACHINE_DUAL = only_if(is_dual, dual("outputs"))
-
-
-# --- feature maps -------------------------------------------------------------------------------
-
-
-def kernel_of(words: str, fits: Callable[[Kernel], bool]) -> Rule:
-    """Return the rule of the kernel of a map that is made for some kernels only."""
-
-    def holds(value: Any, context: Context) -> bool:
-        return _kernel(value, context) and fits(value)
-
-    return Rule(f"the kernel of the points, {words}", holds)
-
-
-def lower(value: Any, context: Context) -> bool:
-    """Return whether this is a Cholesky factor of the kernel values between the points."""
-    square = numbers("points", "points").holds(value, context)
-    return square and bool((np.diag(value) > 0).all() and not np.triu(value, 1).any())
-
-
-def map_basis(value: Any, context: Context) -> bool:
-    """Return whether a basis is one of the kernel, by the features that it gives to a point."""
-    prepared = context.model._prepared
-    if type(value) is not Basis or not _alike(value, prepared.kernel.basis(prepared.points)):
-        return False
-    width = prepared.kernel.expand(prepared.points, value).shape[1]
-    return count(1).holds(value.width, context) and bool(width == value.width)
-
-
-def _alike(basis: Any, other: Any) -> bool:
-    """Return whether two bases differ in nothing but what they count."""
-    if type(basis) is not Basis or len(basis.parts) != len(other.parts):
-        return False
-    if not all(map(_alike, basis.parts, other.parts)):
-        return False
-    if other.ids is None or basis.ids is None:
-        fixed = not other.is_sparse
-        return other.ids is basis.ids and (not fixed or basis.width == other.width)
-    plain = isinstance(basis.ids, np.ndarray) and basis.ids.dtype == other.ids.dtype
-    return plain and basis.ids.shape == (basis.width,) and _ascending(basis.ids)
-
-
-def _ascending(values: Array) -> bool:
-    return bool((values[1:] > values[:-1]).all())
-
-
-def hashes(value: Any, context: Context) -> bool:
-    """Return whether there is a place for every factor of the kernel and every column."""
-    found = polynomial_factors(context.model.kernel_)
-    shape = (len(found[0]) if found else 0, context.sizes["columns"] + 1)
-    return whole(*shape, below="features").holds(value, context)
-
-
-def knots(value: Any, context: Context) -> bool:
-    """Return whether every column has knots from 0 on."""
-    plain = numbers("columns", "knots", least=0).holds(value, context)
-    return plain and value.shape[1] > 1 and bool((np.diff(value, axis=1) >= 0).all())
-
-
-def bits(size: str, more: int = 0) -> Callable[[Any, Context], bool]:
-    """Return the test of 64 bits for each of a number of things, and some more.
-
-    Those of which any number may be are in ascending order.
-    """
-
-    def holds(value: Any, context: Context) -> bool:
-        plain = isinstance(value, np.ndarray) and value.dtype == np.uint64 and value.ndim == 1
-        if not plain or len(value) <= more or not context.has(size, len(value) - more):
-            return False
-        return more > 0 or _ascending(value)
-
-    return holds

@@ -2,12 +2,89 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ..checks import Array
+from ..features.additive import required_kind
+from ..features.draws import METHODS
+from ..features.sketch import polynomial_factors
+from ..features.taylor import HIGHEST
 from ..grams.maps.waves import PlainWaves, RotatedWaves, Waves
-from .rules import Context, Rule, numbers
+from ..kernels import Basis, Gaussian, Kernel, Laplacian
+from .fitted import is_kernel
+from .rules import Context, Rule, count, numbers, or_none, real, whole, word
+
+
+def kernel_of(words: str, fits: Callable[[Kernel], bool]) -> Rule:
+    """Return the rule of the kernel of a map that is made for some kernels only."""
+
+    def holds(value: Any, context: Context) -> bool:
+        return is_kernel(value, context) and fits(value)
+
+    return Rule(f"the kernel of the points, {words}", holds)
+
+
+def lower(value: Any, context: Context) -> bool:
+    """Return whether this is a Cholesky factor of the kernel values between the points."""
+    square = numbers("points", "points").holds(value, context)
+    return square and bool((np.diag(value) > 0).all() and not np.triu(value, 1).any())
+
+
+def map_basis(value: Any, context: Context) -> bool:
+    """Return whether a basis is one of the kernel, by the features that it gives to a point."""
+    prepared = context.model._prepared
+    if type(value) is not Basis or not _alike(value, prepared.kernel.basis(prepared.points)):
+        return False
+    width = prepared.kernel.expand(prepared.points, value).shape[1]
+    return count(1).holds(value.width, context) and bool(width == value.width)
+
+
+def _alike(basis: Any, other: Any) -> bool:
+    """Return whether two bases differ in nothing but what they count."""
+    if type(basis) is not Basis or len(basis.parts) != len(other.parts):
+        return False
+    if not all(map(_alike, basis.parts, other.parts)):
+        return False
+    if other.ids is None or basis.ids is None:
+        fixed = not other.is_sparse
+        return other.ids is basis.ids and (not fixed or basis.width == other.width)
+    plain = isinstance(basis.ids, np.ndarray) and basis.ids.dtype == other.ids.dtype
+    return plain and basis.ids.shape == (basis.width,) and _ascending(basis.ids)
+
+
+def _ascending(values: Array) -> bool:
+    return bool((values[1:] > values[:-1]).all())
+
+
+def hashes(value: Any, context: Context) -> bool:
+    """Return whether there is a place for every factor of the kernel and every column."""
+    found = polynomial_factors(context.model.kernel_)
+    shape = (len(found[0]) if found else 0, context.sizes["columns"] + 1)
+    return whole(*shape, below="features").holds(value, context)
+
+
+def knots(value: Any, context: Context) -> bool:
+    """Return whether every column has knots from 0 on."""
+    plain = numbers("columns", "knots", least=0).holds(value, context)
+    return plain and value.shape[1] > 1 and bool((np.diff(value, axis=1) >= 0).all())
+
+
+def bits(size: str, more: int = 0) -> Callable[[Any, Context], bool]:
+    """Return the test of 64 bits for each of a number of things, and some more.
+
+    Those of which any number may be are in ascending order.
+    """
+
+    def holds(value: Any, context: Context) -> bool:
+        plain = isinstance(value, np.ndarray) and value.dtype == np.uint64 and value.ndim == 1
+        if not plain or len(value) <= more or not context.has(size, len(value) - more):
+            return False
+        return more > 0 or _ascending(value)
+
+    return holds
 
 
 def _waves(value: Any, context: Context) -> bool:
@@ -42,4 +119,52 @@ def _frequencies(value: Waves, context: Context) -> bool:
     )
 
 
-WAVES = Rule("waves whose frequencies fit the columns of the points", _waves)
+def _degree(value: Any, context: Context) -> bool:
+    return count(0).holds(value, context) and value <= HIGHEST
+
+
+def _signs(value: Any, context: Context) -> bool:
+    shape = context.model.indices_.shape
+    return numbers(*shape).holds(value, context) and set(np.unique(value)) <= {-1.0, 1.0}
+
+
+def _gamma(value: Any, context: Context) -> bool:
+    return isinstance(value, str | float | int | np.number | np.ndarray | list | tuple)
+
+
+OF_GAMMA: dict[str, Rule] = {"gamma": Rule("a number, one per column, or a rule", _gamma)}
+CENTERS: dict[str, Rule] = {
+    "_lower": Rule("a lower factor with a row for each point", lower),
+    "center_indices_": or_none(whole("points")),
+    "trace_error_": real(0),
+}
+SERIES: dict[str, Rule] = {
+    "kernel_": kernel_of("a Gaussian", lambda kernel: isinstance(kernel, Gaussian)),
+    "_degree": Rule("a degree", _degree),
+    "truncation_bound_": real(0),
+}
+SKETCH: dict[str, Rule] = {
+    "kernel_": kernel_of("a polynomial", lambda kernel: polynomial_factors(kernel) is not None),
+    "_size": count(1, "features"),
+    "indices_": Rule("a feature for each factor of the kernel and each column", hashes),
+    "signs_": Rule("1 or -1 for each factor of the kernel and each column", _signs),
+}
+KNOTS: dict[str, Rule] = {
+    "kernel_": kernel_of("an intersection", lambda kernel: bool(required_kind(kernel, "kernel_"))),
+    "knots_": Rule("ascending knots from 0 on for each column", knots),
+    "error_bound_": real(0),
+}
+GRIDS: dict[str, Rule] = {
+    "kernel_": kernel_of("a Laplacian", lambda kernel: isinstance(kernel, Laplacian)),
+    "pitches_": numbers("grids", "columns", above=0),
+    "shifts_": numbers("grids", "columns"),
+    "cells_": Rule("numbers of cells in ascending order", bits("cells")),
+    "_multipliers": Rule("a factor for each column and one more", bits("columns", more=1)),
+}
+BASIS: dict[str, Rule] = {"basis_": Rule("the features of the kernel", map_basis)}
+WAVES: dict[str, Rule] = {
+    "method_": word(*METHODS[1:]),
+    "expected_error_": real(0),
+    "measured_error_": real(0),
+    "_waves": Rule("waves whose frequencies fit the columns of the points", _waves),
+}

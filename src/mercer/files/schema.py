@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from .. import models
 from ..features import (
     AdditiveMap,
@@ -23,11 +21,6 @@ from ..features import (
     RandomBinning,
     RandomFourier,
 )
-from ..features.additive import required_kind
-from ..features.draws import METHODS
-from ..features.sketch import polynomial_factors
-from ..features.taylor import HIGHEST
-from ..kernels import Gaussian, Laplacian
 from .fitted import (
     A_POSTERIOR,
     DERIVED,
@@ -37,24 +30,18 @@ from .fitted import (
     MACHINE_DUAL,
     NAMED,
     SUPPORT,
-    bits,
     by_flat,
     common,
     dual,
-    hashes,
     history,
     inverse,
     is_primal,
     is_whole,
-    kernel_of,
-    knots,
     loss,
-    lower,
-    map_basis,
     owners,
     primal,
 )
-from .maps import WAVES
+from .maps import BASIS, CENTERS, GRIDS, KNOTS, OF_GAMMA, SERIES, SKETCH, WAVES
 from .rules import (
     Context,
     Fail,
@@ -232,50 +219,6 @@ _WEIGHTS: dict[str, Rule] = {
     "n_iter_": count(1),
     "_coefficients_of_stack": optional(numbers("kernels", least=0)),
 }
-
-
-def _degree(value: Any, context: Context) -> bool:
-    return count(0).holds(value, context) and value <= HIGHEST
-
-
-def _signs(value: Any, context: Context) -> bool:
-    shape = context.model.indices_.shape
-    return numbers(*shape).holds(value, context) and set(np.unique(value)) <= {-1.0, 1.0}
-
-
-def _gamma(value: Any, context: Context) -> bool:
-    return isinstance(value, str | float | int | np.number | np.ndarray | list | tuple)
-
-
-_OF_GAMMA: dict[str, Rule] = {"gamma": Rule("a number, one per column, or a rule", _gamma)}
-_CENTERS: dict[str, Rule] = {
-    "_lower": Rule("a lower factor with a row for each point", lower),
-    "center_indices_": or_none(whole("points")),
-    "trace_error_": real(0),
-}
-_SERIES: dict[str, Rule] = {
-    "kernel_": kernel_of("a Gaussian", lambda kernel: isinstance(kernel, Gaussian)),
-    "_degree": Rule("a degree", _degree),
-    "truncation_bound_": real(0),
-}
-_SKETCH: dict[str, Rule] = {
-    "kernel_": kernel_of("a polynomial", lambda kernel: polynomial_factors(kernel) is not None),
-    "_size": count(1, "features"),
-    "indices_": Rule("a feature for each factor of the kernel and each column", hashes),
-    "signs_": Rule("1 or -1 for each factor of the kernel and each column", _signs),
-}
-_KNOTS: dict[str, Rule] = {
-    "kernel_": kernel_of("an intersection", lambda kernel: bool(required_kind(kernel, "kernel_"))),
-    "knots_": Rule("ascending knots from 0 on for each column", knots),
-    "error_bound_": real(0),
-}
-_GRIDS: dict[str, Rule] = {
-    "kernel_": kernel_of("a Laplacian", lambda kernel: isinstance(kernel, Laplacian)),
-    "pitches_": numbers("grids", "columns", above=0),
-    "shifts_": numbers("grids", "columns"),
-    "cells_": Rule("numbers of cells in ascending order", bits("cells")),
-    "_multipliers": Rule("a factor for each column and one more", bits("columns", more=1)),
-}
 _MACHINE_READ: dict[str, Rule] = {"loss": Rule("a name or a loss", loss)}
 
 SCHEMAS: dict[type, Schema] = {
@@ -347,23 +290,13 @@ SCHEMAS: dict[type, Schema] = {
         models.SvmCertificate, _CLASSIFIER_SVM | _APPROXIMATE, _CLASSIFIER_READ, _KEPT
     ),
     models.SVR: _schema(models.SvmCertificate, _SVM | _APPROXIMATE, NAMED, _KEPT),
-    Nystrom: _schema(NystromCertificate, _CENTERS, JOBS),
-    ExplicitMap: _schema(
-        models.Certificate, {"basis_": Rule("the features of the kernel", map_basis)}
-    ),
-    GaussianTaylor: _schema(models.Certificate, _SERIES, _OF_GAMMA, kernel="gamma"),
-    PolynomialSketch: _schema(models.Certificate, _SKETCH),
-    AdditiveMap: _schema(models.Certificate, _KNOTS),
-    RandomBinning: _schema(models.Certificate, _GRIDS, _OF_GAMMA, kernel="gamma"),
-    RandomFourier: _schema(
-        models.Certificate,
-        {
-            "method_": word(*METHODS[1:]),
-            "expected_error_": real(0),
-            "measured_error_": real(0),
-            "_waves": WAVES,
-        },
-    ),
+    Nystrom: _schema(NystromCertificate, CENTERS, JOBS),
+    ExplicitMap: _schema(models.Certificate, BASIS),
+    GaussianTaylor: _schema(models.Certificate, SERIES, OF_GAMMA, kernel="gamma"),
+    PolynomialSketch: _schema(models.Certificate, SKETCH),
+    AdditiveMap: _schema(models.Certificate, KNOTS),
+    RandomBinning: _schema(models.Certificate, GRIDS, OF_GAMMA, kernel="gamma"),
+    RandomFourier: _schema(models.Certificate, WAVES),
 }
 
 

@@ -74,7 +74,7 @@ def too_wide(kernel: Kernel, points: Input) -> bool:
         return False
     if (magnitude(points) or 0.0) > WIDE:
         return True
-    if kernel.is_user_defined() or (isinstance(kernel, Of) and kernel.is_linear_map()):
+    if kernel.is_user_defined():
         return False
     steady = constant_diagonal(kernel)
     largest = kernel.diag(points).max(initial=0.0) if steady is None else steady

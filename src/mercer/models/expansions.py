@@ -91,7 +91,7 @@ def _of_machines(model: SupportVectorEstimator) -> Array:
     if len(model.support_) == 0:
         must = "the model must have support vectors"
         raise InputError(sentence("compress", must, "none", "There is nothing to compress."))
-    found = model._terms()[0]
+    found = model._of_points()
     return found[:, None] if found.ndim == 1 else found
 
 
