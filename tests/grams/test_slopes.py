@@ -123,6 +123,8 @@ KERNELS = [
     Gaussian(0.5).rescaled(Tilt()),
     Linear().rescaled(Tilt()).normalized(),
     Gaussian(0.5).of(Squares()),
+    Laplacian(0.5).metric([1.0, 0.0, 0.3]),
+    (Laplacian(0.5) + Linear()).metric([[2.0, 1.0, 0.0], [1.0, 2.0, 0.5], [0.0, 0.5, 1.0]]),
     (Gaussian(0.5) + Linear()).of(Squares()).on([1, 2]) + Periodic(3.0).on([0]),
     Gaussian(0.1) + Gaussian(1.0) + Matern(0.5) + Matern(1.5) + RationalQuadratic(),
 ]

@@ -24,6 +24,7 @@ from mercer.kernels import (
     Laplacian,
     Linear,
     Matern,
+    Metric,
     Mismatch,
     Normalized,
     NormalizedIntersection,
@@ -244,6 +245,13 @@ EXAMPLES = {
         (Linear().of(samples.letter_counts).normalized(), STRINGS),
         ((Linear().of(samples.halved).rescaled(samples.shrinking) + 1).normalized(), ROWS),
         (Linear().of(StandardScaler().fit(PANDAS[["age", "dose"]])), PANDAS[["age", "dose"]]),
+    ],
+    Metric: [
+        (Laplacian("scale").metric([1.0, 0.0, 0.5]), ROWS),
+        (Gaussian().metric([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.1]]), ROWS),
+        (Polynomial(2).metric([0.5, 1.0, 2.0, 0.0]), SPARSE),
+        ((Linear() + Laplacian(1.0)).metric(np.ones((4, 4))).normalized(), SPARSE),
+        (Linear().metric(np.eye(2)).on(["age", "dose"]), PANDAS),
     ],
     On: [
         (Gaussian().on([2, 0]), ROWS),

@@ -7,14 +7,15 @@ import json
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..checks import FileError, nearest, sentence, show
-from ..kernels import Kernel, from_spec
+from ..checks import FileError, MercerError, nearest, sentence, show
+from ..kernels import Kernel, Metric, MetricMatrix, from_spec
 from ..kernels.base import registry
 from .context import LoadContext, SaveContext
 from .records import is_record, name_of, records
-from .values import Fields, pack_value, register, unpack_value
+from .values import Fields, pack_value, register, unpack_field, unpack_value
 
 
 def _pack_kernel(kernel: Kernel, packing: SaveContext, where: str) -> Fields:
@@ -28,6 +29,8 @@ def _pack_kernel(kernel: Kernel, packing: SaveContext, where: str) -> Fields:
                 packing.transformer(found, pack_value)
             elif callable(found) or hasattr(found, "transform"):
                 packing.function(found, where)
+        if isinstance(node, Metric):
+            packing.transformer(node.matrix, pack_value)
     try:
         spec = json.loads(json.dumps(_spec(kernel, packing), allow_nan=False))
         same = bool(from_spec(spec, packing.functions | packing.references()) == kernel)
@@ -52,12 +55,13 @@ def _is_transformer(value: Any) -> bool:
 
 
 def _spec(kernel: Kernel, packing: SaveContext) -> Fields:
-    """Return the spec of a kernel in which transformers have the names they have in the file."""
+    """Return the spec of a kernel with transformers and metrics by their names in the file."""
     spec = kernel.spec()
-    phi = getattr(kernel, "phi", None)
-    if _is_transformer(phi):
-        known = {id(one): name for name, one in packing.references().items()}
-        spec["phi"] = known[id(phi)]
+    for name in ("phi", "M"):
+        part = getattr(kernel, name, None)
+        if _is_transformer(part) or isinstance(part, MetricMatrix):
+            known = {id(one): reference for reference, one in packing.references().items()}
+            spec[name] = known[id(part)]
     children = [_spec(child, packing) for child in kernel.children()]
     if "terms" in spec:
         spec["terms"] = children
@@ -109,6 +113,13 @@ def _unpack_function(data: Fields, unpacking: LoadContext) -> Any:
     return unpacking.functions[name]
 
 
+def _unpack_metric(data: Fields, unpacking: LoadContext) -> MetricMatrix:
+    try:
+        return MetricMatrix(unpack_field(data, "values", np.ndarray, unpacking))
+    except MercerError as error:
+        raise unpacking.fail("a metric must be valid", str(error)) from error
+
+
 def _is_function(value: Any) -> bool:
     return callable(value) and not isinstance(value, type)
 
@@ -119,6 +130,13 @@ register(
     _is_function,
     lambda value, packing, where: {"name": packing.function(value, where)},
     _unpack_function,
+)
+
+register(
+    "metric",
+    lambda value: isinstance(value, MetricMatrix),
+    lambda value, packing, where: {"values": pack_value(value.values, packing, where)},
+    _unpack_metric,
 )
 
 

@@ -27,6 +27,7 @@ from .graphs.counted import ShortestPath, WeisfeilerLehman
 from .graphs.graphlets import Graphlet
 from .graphs.hashed import HashGraph
 from .graphs.random_walks import RandomWalk
+from .metric import Metric, MetricMatrix
 from .names import SKLEARN_NAMES, to_kernel
 from .objects.counted import CountKernel
 from .objects.images import PyramidMatch, SpatialPyramid
@@ -95,6 +96,8 @@ __all__ = [
     "Laplacian",
     "Linear",
     "Matern",
+    "Metric",
+    "MetricMatrix",
     "Mismatch",
     "Normalized",
     "NormalizedIntersection",

@@ -28,7 +28,7 @@ _TOKEN = re.compile(
     r"|(?P<text>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")"
     r"|(?P<sign>\*\*|[-+*.,()\[\]=]))"
 )
-_METHODS = ("exp", "normalized", "on", "of", "rescaled")
+_METHODS = ("exp", "normalized", "on", "of", "rescaled", "metric")
 _WORDS = {"True": True, "False": False, "None": None}
 _DEPTH = 100
 _LENGTH = 100_000
@@ -353,7 +353,7 @@ def from_spec(
             values[key] = tuple(from_spec(term, functions, depth + 1) for term in value)
         elif isinstance(value, list):
             values[key] = _tuples(value)
-        elif key in ("f", "phi", "fn"):
+        elif key in ("f", "phi", "fn") or (key == "M" and isinstance(value, str)):
             if not isinstance(value, str) or value not in (functions or {}):
                 hint = f"Hand it in: functions={{{value!r}: …}}."
                 raise KernelError(

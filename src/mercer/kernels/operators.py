@@ -11,6 +11,7 @@ from ..inputs import Columns
 
 if TYPE_CHECKING:
     from .base import Kernel
+    from .metric import MetricLike
 
 # Every kernel class by its name. What operators make is reached through it, because the classes of
 # compound kernels lie above the kernel itself.
@@ -183,3 +184,27 @@ class Combinable:
                [ 4., 16.]])
         """
         return combine("Rescaled", self, f)
+
+    def metric(self, M: MetricLike) -> Kernel:
+        """Return the kernel in a metric of its own.
+
+        k'(x, y) = k(M**(1/2) x, M**(1/2) y).
+
+        Parameters
+        ----------
+        M : array-like of shape (d,) or (d, d)
+            Weights at least 0 of the columns, or a symmetric positive semi-definite matrix.
+
+        Returns
+        -------
+        Metric
+            The new kernel.
+
+        Examples
+        --------
+        >>> from mercer.kernels import Linear
+        >>> Linear().metric([[2.0, 1.0], [1.0, 2.0]])([[1.0, 0.0], [0.0, 1.0]]).round(3)
+        array([[2., 1.],
+               [1., 2.]])
+        """
+        return combine("Metric", self, M)
