@@ -189,7 +189,7 @@ def test_tune_and_frames():
     found = tune(
         KernelRidge(kernel=Gaussian(1.0).metric(FULL)), X, y, {"kernel__gamma": (0.01, 10.0)}
     )
-    assert MetricMatrix(FULL) == found.estimator.kernel_.M
+    assert MetricMatrix(FULL) == found.model.kernel_.M
     assert SVC(kernel=kernel).fit(frame, y > 0).predict(frame).shape == (40,)
 
 
