@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from .selection import PerColumn as PerColumn
     from .selection import svm_path as svm_path
     from .selection import tune as tune
+    from .tables import TableEncoder as TableEncoder
 
 _HOME = {
     "SVC": "models",
@@ -90,6 +91,7 @@ _HOME = {
     "OneClassSVM": "models",
     "ParseError": "checks",
     "PerColumn": "selection",
+    "TableEncoder": "tables",
     "align": "diagnostics",
     "alignment": "diagnostics",
     "center": "diagnostics",

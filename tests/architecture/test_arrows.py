@@ -37,6 +37,7 @@ ORDER = (
     "models",
     "features",
     "selection",
+    "tables",
     "files",
 )
 TOP = ("plots", "report", "distributed", "cli", "studio")

@@ -34,6 +34,7 @@ ROOMS = [
     "mercer.losses",
     "mercer.models",
     "mercer.selection",
+    "mercer.tables",
     "mercer.testing",
 ]
 # The methods that `Loss` describes; the losses only implement them.

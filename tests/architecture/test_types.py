@@ -9,7 +9,16 @@ from pathlib import Path
 import mercer
 
 SOURCE = Path(mercer.__file__).parent
-PUBLIC = ("models", "features", "selection", "files", "diagnostics", "losses.py", "testing.py")
+PUBLIC = (
+    "models",
+    "features",
+    "selection",
+    "tables",
+    "files",
+    "diagnostics",
+    "losses.py",
+    "testing.py",
+)
 FUNCTIONS = ("_native.py", "grams/prepared.py", "kernels/grammar.py", "kernels/names.py")
 MOST = 0.05  # of the parameters of public functions and methods may be `Any`
 
