@@ -67,5 +67,6 @@ bool run(const std::optional<Stop>& stop, const Work& work) {
 // The parts of the module, each in the file of its name.
 void bind_engine(nb::module_& m);
 void bind_features(nb::module_& m);
+void bind_slopes(nb::module_& m);
 void bind_solvers(nb::module_& m);
 void bind_objects(nb::module_& m);

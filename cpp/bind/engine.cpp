@@ -180,11 +180,12 @@ void bind_engine_of(nb::module_& m, const char* panels_name, const char* job_nam
                const std::vector<Matrix<std::int32_t>>& codes,
                const std::vector<Matrix<double>>& constants,
                const std::vector<Column<T>>& left_vectors,
-               const std::vector<Column<T>>& right_vectors,
-               const std::vector<Matrix<T>>& externals) {
+               const std::vector<Column<T>>& right_vectors, const std::vector<Matrix<T>>& externals,
+               const std::vector<double>& exponents) {
                 require(left.size() == statistics.size() && right.size() == statistics.size() &&
                             weights.size() == statistics.size() &&
-                            factors.size() == statistics.size(),
+                            factors.size() == statistics.size() &&
+                            (exponents.empty() || exponents.size() == statistics.size()),
                         "Job: statistics come with left, right, weights and factors.");
                 require(codes.size() == constants.size(), "Job: codes come with constants.");
                 std::vector<mercer::Term<T>> terms;
@@ -194,7 +195,7 @@ void bind_engine_of(nb::module_& m, const char* panels_name, const char* job_nam
                     terms.push_back(
                         {static_cast<mercer::Statistic>(statistics[t]), left[t], right[t],
                          std::vector<T>(weights[t].data(), weights[t].data() + weights[t].shape(0)),
-                         factors[t]});
+                         factors[t], exponents.empty() ? 1.0 : exponents[t]});
                 }
                 std::vector<std::vector<mercer::Instruction>> programs(codes.size());
                 for (std::size_t p = 0; p < codes.size(); ++p) {
@@ -221,7 +222,8 @@ void bind_engine_of(nb::module_& m, const char* panels_name, const char* job_nam
             },
             "rows"_a, "columns"_a, "same_points"_a, "statistics"_a, "left"_a, "right"_a,
             "weights"_a.noconvert(), "factors"_a, "codes"_a.noconvert(), "constants"_a.noconvert(),
-            "left_vectors"_a.noconvert(), "right_vectors"_a.noconvert(), "externals"_a.noconvert())
+            "left_vectors"_a.noconvert(), "right_vectors"_a.noconvert(), "externals"_a.noconvert(),
+            "exponents"_a = std::vector<double>())
         .def(
             "store",
             [](const Held& self, const std::vector<Output<T>>& outs,

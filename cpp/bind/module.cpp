@@ -26,6 +26,7 @@ NB_MODULE(_core, m) {
 
     bind_engine(m);
     bind_features(m);
+    bind_slopes(m);
     bind_solvers(m);
     bind_objects(m);
 }

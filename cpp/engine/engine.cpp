@@ -57,6 +57,7 @@ Job<T>::Job(std::int64_t rows, std::int64_t columns, bool same_points, std::vect
         require(term.statistic != Statistic::unequal ||
                     static_cast<std::int64_t>(term.weights.size()) == term.left->columns(),
                 "mismatches need one weight per column.");
+        require(term.exponent > 0, "an exponent must be above 0.");
     }
     for (auto& vector : left_)
         require(static_cast<std::int64_t>(vector.size()) == rows, "a row vector has a wrong size.");
@@ -149,6 +150,7 @@ void Job<T>::statistics(const Block& block, bool upper, Scratch& scratch) const 
             scratch.finished[t] = false;
         }
         const auto sum = table.statistic[static_cast<int>(wanted)];
+        const auto exponent = static_cast<T>(term.exponent);
         const std::int64_t depth = term.left->columns();
         const std::int64_t passes =
             std::max<std::int64_t>((depth + columns_at_once - 1) / columns_at_once, 1);
@@ -160,8 +162,8 @@ void Job<T>::statistics(const Block& block, bool upper, Scratch& scratch) const 
                 for (std::int64_t i = 0; i < block.rows; i += width) {
                     if (upper && block.column + j + width <= block.row + i) continue;
                     const T* a = term.left->panel((block.row + i) / width) + from * width;
-                    sum(a, b, to - from, weights, tile + i * tile_columns_ + j, tile_columns_,
-                        pass == 0, block.rows - i);
+                    sum(a, b, to - from, weights, exponent, tile + i * tile_columns_ + j,
+                        tile_columns_, pass == 0, block.rows - i);
                 }
             }
         }

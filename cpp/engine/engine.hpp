@@ -22,6 +22,7 @@ struct Term {
     // For squared distances: expand them where rounding, times this factor, stays below the
     // tolerance; 0 never expands.
     double factor;
+    double exponent = 1;  // for `power` and `decay`, above 0
 };
 
 // A block computed elsewhere, rows `stride` numbers apart.

@@ -1,6 +1,7 @@
 // Compiled once for each instruction set, with MERCER_ISA naming it. See tile.hpp.
 #include "engine/tile.hpp"
 
+#include "engine/slope_loops.hpp"
 #include "engine/tile_products.hpp"
 #include "features/wave_loops.hpp"
 #include "solvers/sweeps.hpp"
@@ -16,7 +17,7 @@ template <class T>
 struct Summand {
     using V = VectorOf<T>;
     template <Statistic s>
-    static inline V add(V sum, V x, V y, V w) {
+    static inline V add(V sum, V x, V y, V w, T p) {
         if constexpr (s == Statistic::dot) return sum + x * y;
         if constexpr (s == Statistic::squared) {
             const V d = x - y;
@@ -35,12 +36,15 @@ struct Summand {
             return sum + d * d / (total == V{} ? V{} + 1 : total);
         }
         if constexpr (s == Statistic::unequal) return sum + (x != y ? w : V{});
+        if constexpr (s == Statistic::power) return sum + distance_power<T>(absolute(x - y), p);
+        if constexpr (s == Statistic::decay)
+            return sum + (1 - exponential(-distance_power<T>(absolute(x - y), p)));
     }
 };
 
 template <class T, Statistic s>
-void panel_statistic(const T* a, const T* b, std::int64_t depth, const T* weights, T* out,
-                     std::int64_t stride, bool first, std::int64_t rows) {
+void panel_statistic(const T* a, const T* b, std::int64_t depth, const T* weights, T exponent,
+                     T* out, std::int64_t stride, bool first, std::int64_t rows) {
     using V = VectorOf<T>;
     constexpr int lanes = Vector<T>::lanes;
     constexpr int width = panel_width<T>, group = group_rows<T>;
@@ -55,9 +59,9 @@ void panel_statistic(const T* a, const T* b, std::int64_t depth, const T* weight
 #pragma GCC unroll 4
             for (int r = 0; r < group; ++r) {
                 const V x = splat(a[k * width + g + r]);
-                sum[r][0] = Summand<T>::template add<s>(sum[r][0], x, y0, w);
-                sum[r][1] = Summand<T>::template add<s>(sum[r][1], x, y1, w);
-                sum[r][2] = Summand<T>::template add<s>(sum[r][2], x, y2, w);
+                sum[r][0] = Summand<T>::template add<s>(sum[r][0], x, y0, w, exponent);
+                sum[r][1] = Summand<T>::template add<s>(sum[r][1], x, y1, w, exponent);
+                sum[r][2] = Summand<T>::template add<s>(sum[r][2], x, y2, w, exponent);
             }
         }
         for (int r = 0; r < group; ++r) {
@@ -269,7 +273,8 @@ constexpr Kernels<T> table = {
     {panel_statistic<T, Statistic::dot>, panel_statistic<T, Statistic::squared>,
      panel_statistic<T, Statistic::absolute>, panel_statistic<T, Statistic::minimum>,
      panel_statistic<T, Statistic::root_ratio>, panel_statistic<T, Statistic::chi2>,
-     panel_statistic<T, Statistic::unequal>},
+     panel_statistic<T, Statistic::unequal>, panel_statistic<T, Statistic::power>,
+     panel_statistic<T, Statistic::decay>},
     run_program<T>,
     all_finite<T>,
     multiply<T>,
@@ -285,6 +290,8 @@ constexpr Kernels<T> table = {
     transpose<T>,
     wave_row<T>,
     rotate<T>,
+    {column_slopes<T, Slope::squared>, column_slopes<T, Slope::absolute>,
+     column_slopes<T, Slope::chi2>, column_slopes<T, Slope::power>, column_slopes<T, Slope::decay>},
 };
 
 }  // namespace

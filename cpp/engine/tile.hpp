@@ -14,9 +14,24 @@
 namespace mercer {
 
 // sum over columns of: x y, (x - y)^2, |x - y|, min(x, y), sqrt(min / max), (x - y)^2 / (x + y),
-// and w where x and y differ. 0/0 is 0.
-enum class Statistic : int { dot, squared, absolute, minimum, root_ratio, chi2, unequal };
-inline constexpr int n_statistics = 7;
+// w where x and y differ, |x - y|^p, and 1 - exp(-|x - y|^p). 0/0 is 0.
+enum class Statistic : int {
+    dot,
+    squared,
+    absolute,
+    minimum,
+    root_ratio,
+    chi2,
+    unequal,
+    power,
+    decay
+};
+inline constexpr int n_statistics = 9;
+
+// Summands that have a derivative by x: (x - y)^2, |x - y|, (x - y)^2 / (x + y), |x - y|^p and
+// 1 - exp(-|x - y|^p).
+enum class Slope : int { squared, absolute, chi2, power, decay };
+inline constexpr int n_slopes = 5;
 
 enum class Op : int {
     statistic,       // out = statistic a
@@ -80,9 +95,10 @@ struct Kernels {
 
     // Adds the statistic of two panels over `depth` columns to out (width x width, rows `stride`
     // apart), or starts it where `first`. Rows of `a` from the `rows`th on may be left undefined.
-    // weights: one per column, used by `unequal` only.
+    // weights: one per column, used by `unequal` only. exponent: p of `power` and `decay`.
     void (*statistic[n_statistics])(const T* a, const T* b, std::int64_t depth, const T* weights,
-                                    T* out, std::int64_t stride, bool first, std::int64_t rows);
+                                    T exponent, T* out, std::int64_t stride, bool first,
+                                    std::int64_t rows);
 
     // Runs a program on one row; the last instruction writes into `result`, which has room for
     // whole vectors. registers: max_registers arrays of `stride` numbers.
@@ -134,6 +150,13 @@ struct Kernels {
     void (*wave_row)(const T* angles, const T* phases, const T* amplitudes, std::int64_t count,
                      T* cosines, T* sines);
     void (*rotate)(T* panel, std::int64_t size, const T* signs);
+
+    // out[o][c] = sum_j v[o][j] s'(x[c], z[j][c]) for the columns c of one panel, where s' is the
+    // derivative of a summand by x, 0 at a kink. x: width numbers; z: width numbers for each of
+    // `count` points; v: `outputs` rows, v_stride apart; out: width numbers for each output.
+    void (*slopes[n_slopes])(const T* x, const T* z, std::int64_t count, const T* v,
+                             std::int64_t v_stride, std::int64_t outputs, std::int64_t columns,
+                             T exponent, T* out);
 };
 
 namespace baseline {

@@ -159,6 +159,16 @@ inline V real_power(V x, T p) {
     return x >= V{} ? value : splat(T(__builtin_nan("")));
 }
 
+// d ^ p for a distance d >= 0 and p > 0; the powers that are met most need no logarithm.
+template <class T, class V>
+inline V distance_power(V d, T p) {
+    if (p == T(1)) return d;
+    if (p == T(2)) return d * d;
+    if (p == T(1.5)) return d * square_root(d);
+    if (p == T(0.5)) return square_root(d);
+    return real_power<T>(d, p);
+}
+
 // tanh(x) = 1 - 2 / (exp(2 |x|) + 1) with the sign of x; its own series near 0.
 template <class T, class V>
 inline V tangent(V x) {

@@ -62,7 +62,7 @@ class Panels32:
 class Job32:
     """Statistics of packed points, and the program that uses them."""
 
-    def __init__(self, rows: int, columns: int, same_points: bool, statistics: Sequence[int], left: Sequence[Panels32], right: Sequence[Panels32], weights: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], factors: Sequence[float], codes: Sequence[Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)]], constants: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]], left_vectors: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], right_vectors: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], externals: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]]) -> None: ...
+    def __init__(self, rows: int, columns: int, same_points: bool, statistics: Sequence[int], left: Sequence[Panels32], right: Sequence[Panels32], weights: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], factors: Sequence[float], codes: Sequence[Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)]], constants: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]], left_vectors: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], right_vectors: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], externals: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]], exponents: Sequence[float] = []) -> None: ...
 
     def store(self, outs: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')]], stop: Callable[[], bool] | None) -> bool:
         """The matrix of each program; False if `stop` said so."""
@@ -165,7 +165,7 @@ class Panels64:
 class Job64:
     """Statistics of packed points, and the program that uses them."""
 
-    def __init__(self, rows: int, columns: int, same_points: bool, statistics: Sequence[int], left: Sequence[Panels64], right: Sequence[Panels64], weights: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], factors: Sequence[float], codes: Sequence[Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)]], constants: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]], left_vectors: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], right_vectors: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], externals: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]]) -> None: ...
+    def __init__(self, rows: int, columns: int, same_points: bool, statistics: Sequence[int], left: Sequence[Panels64], right: Sequence[Panels64], weights: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], factors: Sequence[float], codes: Sequence[Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)]], constants: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]], left_vectors: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], right_vectors: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], externals: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]], exponents: Sequence[float] = []) -> None: ...
 
     def store(self, outs: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]], stop: Callable[[], bool] | None) -> bool:
         """The matrix of each program; False if `stop` said so."""
@@ -275,6 +275,15 @@ class Waves64:
     @property
     def width(self) -> int:
         """The number of features."""
+
+@overload
+def column_slopes(left: Panels32, right: Panels32, slope: int, exponent: float, factors: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], coefficients: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool: ...
+
+@overload
+def column_slopes(left: Panels64, right: Panels64, slope: int, exponent: float, factors: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], coefficients: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
+    """
+    Sums of factors times coefficients times derivatives of a summand by the columns of points, which are packed column by column; False if `stop` said so.
+    """
 
 class BlockSolver32:
     """Solves parts of a quadratic problem in a box."""

@@ -6,6 +6,7 @@ from sklearn.base import is_classifier
 from mercer import features, models
 from mercer.kernels import Gaussian, Intersection, Polynomial
 from mercer.models.adaptive.base import KernelLearner
+from mercer.tables import TableEncoder
 
 ESTIMATORS = [
     kind
@@ -13,6 +14,7 @@ ESTIMATORS = [
     for kind in (getattr(room, name) for name in room.__all__)
     if isinstance(kind, type) and issubclass(kind, models.KernelEstimator) and hasattr(kind, "fit")
 ]
+ENCODERS = [TableEncoder]  # which have no kernel to begin with
 CLASSIFIERS = [kind for kind in ESTIMATORS if is_classifier(kind())]
 REGRESSORS = [kind for kind in ESTIMATORS if hasattr(kind, "predict") and "Regressor" in str(kind)]
 REGRESSORS += [models.KernelRidge, models.KernelRidgeCV, models.SVR, models.NuSVR]

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import scipy.sparse
-from estimators import OF_GAMMA, OF_SOME, with_kernel
+from estimators import ENCODERS, OF_GAMMA, OF_SOME, with_kernel
 from samples import (
     frame_columns,
     graphs,
@@ -13,6 +13,7 @@ from samples import (
     sets,
     shared_letters,
     strings,
+    table_columns,
     time_series,
     trees,
     vector_sets,
@@ -87,10 +88,13 @@ from mercer.models import (
     NuSVC,
     compress,
 )
+from mercer.tables import TableEncoder
 
 FUNCTIONS = {"shared_letters": shared_letters}
 ROWS = rows(n=9)
 FRAME = frame_columns()
+TABLE = pd.DataFrame(table_columns())
+TABLE["sold"] = TABLE["sold"].dt.tz_localize("Europe/Berlin")
 MIXED = Spectrum(2).on("dna") + Gaussian().on(["age", "dose"]) + Categorical(1.0).on("colour")
 MIXED_MAP = Spectrum(2).on("dna") + Linear().on(["age", "dose"])
 KINDS = {
@@ -128,6 +132,8 @@ def _small(name, kernel):
     extra |= {"RandomFourier": {"n_components": 8}}
     near = {"n_neighbors": 2} if "Neighbors" in name else {}
     kind = estimators()[name]
+    if kind in ENCODERS:
+        return kind(text_width=3)
     return kind(**with_kernel(kind, kernel), **extra.get(name, near))
 
 
@@ -137,6 +143,9 @@ def _of_kinds(short):
         kinds = list(KINDS)
         if estimators()[name] in (*OF_SOME, *OF_GAMMA):
             kinds = ["rows", "single", "sparse", "names"]
+        if estimators()[name] in ENCODERS:
+            yield f"{name} table", fitted(_small(name, None), TABLE), TABLE
+            continue
         for kind in [kinds[number % len(kinds)]] if short else kinds:
             kernel, points = KINDS[kind]
             points = abs(points) if name == "AdditiveMap" else points
@@ -258,9 +267,24 @@ def _compressed():
     yield compress(KernelNeighborsClassifier(2).fit(X, three), tol=0.2), X
 
 
+def _tables():
+    """Encoders of tables, alone, before a model and within its kernel."""
+    y, many = np.arange(12.0) % 5, pl.DataFrame(table_columns())
+    for numbers in ("rank", "robust"):
+        encoder = TableEncoder(numbers=numbers, types={"rooms": "category"}, text_width=3)
+        yield encoder.fit(TABLE), TABLE
+    wide = np.column_stack([ROWS, np.ones(9)])
+    yield TableEncoder().fit(wide), wide
+    kernel = TableEncoder(text_width=3).fit(TABLE).kernel_
+    yield KernelRidge(kernel=kernel).fit(TABLE, y), TABLE
+    kernel = TableEncoder(text="kernel").fit(many[:11]).kernel_
+    yield SVR(kernel=kernel).fit(many[:11], y[:11]), many[:11]
+    yield make_pipeline(TableEncoder(text_width=3), SVC()).fit(TABLE, y > 2), TABLE
+
+
 def models(short=False):
     """Names, models and the points each was made for; short: fewer of them."""
     yield from _of_kinds(short)
-    for make in (_special, _with_preprocessors, _maps, _compressed):
+    for make in (_special, _with_preprocessors, _maps, _compressed, _tables):
         for number, (model, points) in enumerate(make()):
             yield f"{make.__name__} {number} {type(model).__name__}", model, points

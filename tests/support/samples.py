@@ -1,5 +1,7 @@
 """Small points of every kind for the tests; seeded, so that a failure is the same tomorrow."""
 
+import datetime
+
 import numpy as np
 
 from mercer.inputs import Tree
@@ -148,6 +150,21 @@ def frame_columns():
         "dose": [1, 3, 2, 2, 5, 1],
         "colour": ["red", "blue", "red", "green", "blue", "red"],
         "tags": [["x", "y"], ["y"], [], ["x", "z"], ["y", "z"], ["x", "y"]],
+    }
+
+
+def table_columns():
+    """Columns of every kind for `TableEncoder`, of twelve rows."""
+    month = [datetime.datetime(2024, 1 + row % 6, 1 + row, row) for row in range(12)]
+    words = ["red brick house by the sea", "small flat in the old town", "farm with a large garden"]
+    return {
+        "area": [31.0, None, 27.0, 64.0, 58.5, 31.0, 80.0, 45.0, None, 120.0, 52.0, 33.0],
+        "rooms": ["2", "3", "1", "4", "3", "2", "5", "3", "2", "6", "3", "2"],
+        "garden": [True, False, False, True, True, False, True, False, False, True, False, False],
+        "town": ["Bern", "Oslo", "Rome"] * 3 + ["Lima", None, "Oslo"],
+        "sold": [None, *month[1:]],
+        "told": [f"{words[row % 3]} number {row}" for row in range(11)] + [None],
+        "land": ["x"] * 12,
     }
 
 

@@ -110,7 +110,7 @@ def _names(value: Any, context: Context) -> bool:
     return texts and (not _has_columns(context) or len(value) == context.sizes["columns"])
 
 
-def _record(kind: type) -> Callable[[Any, Context], bool]:
+def record(kind: type) -> Callable[[Any, Context], bool]:
     """Return the test of a record whose fields are of the types that its class states."""
     hints = typing.get_type_hints(kind)
     rules = {one.name: _of_hint(hints[one.name]) for one in fields(kind)}
@@ -140,7 +140,7 @@ def _of_hint(hint: Any) -> Rule:
 
 
 COMPRESSION = either(
-    Rule("a Compression", _record(Compression)), Rule("a Condensation", _record(Condensation))
+    Rule("a Compression", record(Compression)), Rule("a Condensation", record(Condensation))
 )
 
 
@@ -153,7 +153,7 @@ def common(certificate: type) -> dict[str, Rule]:
     return {
         "_prepared": Rule("a kernel with the points it was fitted on", _prepared),
         "kernel_": Rule("the kernel of the points", is_kernel),
-        "certificate_": Rule(f"a {certificate.__name__}", _record(certificate)),
+        "certificate_": Rule(f"a {certificate.__name__}", record(certificate)),
         "compression_": optional(COMPRESSION),
         "n_features_in_": optional(Rule("the number of columns of the points", _width)),
         "feature_names_in_": optional(Rule("the names of the columns of the points", _names)),

@@ -1,4 +1,4 @@
-"""Rules about what fitted feature maps are made of."""
+"""Rules about what fitted feature maps and encoders are made of."""
 
 from __future__ import annotations
 
@@ -14,8 +14,23 @@ from ..features.sketch import polynomial_factors
 from ..features.taylor import HIGHEST
 from ..grams.maps.waves import PlainWaves, RotatedWaves, Waves
 from ..kernels import Basis, Gaussian, Kernel, Laplacian
-from .fitted import is_kernel
-from .rules import Context, Rule, count, numbers, or_none, real, whole, word
+from ..models import Certificate
+from ..tables import TableColumn
+from .fitted import is_kernel, record
+from .rules import (
+    Context,
+    Rule,
+    Schema,
+    count,
+    instance,
+    numbers,
+    optional,
+    or_none,
+    output_config,
+    real,
+    whole,
+    word,
+)
 
 
 def kernel_of(words: str, fits: Callable[[Kernel], bool]) -> Rule:
@@ -91,7 +106,7 @@ def _waves(value: Any, context: Context) -> bool:
     if type(value) not in (PlainWaves, RotatedWaves):
         return False
     count = numbers("frequencies")
-    phases = len(value.phases) == 0 or count.holds(value.phases, context)
+    phases = value.phases.shape == (0,) or count.holds(value.phases, context)
     common = (
         count.holds(value.amplitudes, context)
         and len(value.amplitudes) > 0
@@ -168,3 +183,41 @@ WAVES: dict[str, Rule] = {
     "measured_error_": real(0),
     "_waves": Rule("waves whose frequencies fit the columns of the points", _waves),
 }
+
+
+# --- tables ------------------------------------------------------------------------------------
+
+
+def _columns(value: Any, context: Context) -> bool:
+    """Return whether columns follow one another; what is in each is checked as it is made."""
+    plain = isinstance(value, tuple) and all(isinstance(one, TableColumn) for one in value)
+    if not plain or len({one.name for one in value}) < len(value):
+        return False
+    stops = [0, *(one.stop for one in value)]
+    return len(value) > 0 and all(map(lambda one, stop: one.start == stop, value, stops))
+
+
+def _notes(value: Any, context: Context) -> bool:
+    return bool(value == tuple(one.note for one in context.model.columns_ if one.note))
+
+
+def _column_count(value: Any, context: Context) -> bool:
+    return count(1).holds(value, context) and bool(value == len(context.model.columns_))
+
+
+def _column_names(value: Any, context: Context) -> bool:
+    plain = isinstance(value, np.ndarray) and value.ndim == 1
+    return plain and bool(value.tolist() == [one.name for one in context.model.columns_])
+
+
+TABLE = Schema(
+    attributes={
+        "columns_": Rule("what was learnt of each column, one after another", _columns),
+        "notes_": Rule("the notes of the columns", _notes),
+        "n_features_in_": Rule("the number of columns", _column_count),
+        "feature_names_in_": optional(Rule("the names of the columns", _column_names)),
+        "certificate_": Rule("a Certificate", record(Certificate)),
+        "kernel_": optional(instance(Kernel)),  # an encoder within a kernel has none
+        "_sklearn_output_config": optional(Rule("what set_output was told", output_config)),
+    }
+)

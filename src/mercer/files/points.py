@@ -148,8 +148,12 @@ def _pack_series(column: Any, packing: SaveContext, where: str) -> Fields:
         filled = column.fill_null(False if kind == "Boolean" else 0) if some else column
         fields = {"values": pack_value(np.asarray(filled.to_numpy()), packing, where)}
         return fields | ({"missing": packing.tensor(f"{where}.missing", missing)} if some else {})
-    if column.dtype.is_temporal() and getattr(column.dtype, "time_zone", None) is None:
-        return {"values": pack_value(np.asarray(column.to_numpy()), packing, where)}
+    if column.dtype.is_temporal() and kind != "Time":
+        values = pack_value(np.asarray(column.to_numpy()), packing, where)
+        zone = getattr(column.dtype, "time_zone", None)
+        if zone is None:
+            return {"values": values}
+        return {"instants": values, "zone": packing.text(zone, where)}  # the array is in UTC
     pairs = zip(column.to_list(), missing.tolist(), strict=True)
     items = [None if gone else item for item, gone in pairs]
     return {"items": pack_column(items, packing, where)}
@@ -160,7 +164,7 @@ def _unpack_frame(data: Fields, unpacking: LoadContext) -> Frame:
 
     names = unpack_column(data.get("names"), unpacking)
     columns = [_unpack_series(one, unpacking) for one in unpacking.get(data, "columns", list)]
-    if len({len(values) for values, _ in columns}) > 1 or len(names) != len(columns):
+    if len({len(values) for values, _, _ in columns}) > 1 or len(names) != len(columns):
         raise unpacking.fail("a frame must have named columns of one length", f"{len(names)} names")
     library = unpacking.get(data, "library", str)
     for backend in (library, *_LIBRARIES) if library in _LIBRARIES else _LIBRARIES:
@@ -177,19 +181,23 @@ def _unpack_frame(data: Fields, unpacking: LoadContext) -> Frame:
     raise unpacking.fail("a library for data frames must be installed", "none")
 
 
-def _unpack_series(data: Any, unpacking: LoadContext) -> tuple[Any, Array | None]:
-    """Return the values of a column, and where they are missing."""
+def _unpack_series(data: Any, unpacking: LoadContext) -> tuple[Any, Array | None, str | None]:
+    """Return the values of a column, where they are missing, and the time zone of times."""
     if isinstance(data, dict) and "items" in data:
-        return unpack_column(data["items"], unpacking), None
-    values = unpack_value(unpacking.get(data, "values", dict), unpacking)
+        return unpack_column(data["items"], unpacking), None, None
+    has_zone = isinstance(data, dict) and "instants" in data
+    zone = unpacking.get(data, "zone", str) if has_zone else None
+    key = "values" if zone is None else "instants"
+    values = unpack_value(unpacking.get(data, key, dict), unpacking)
     missing = unpacking.tensor(data, "missing", np.bool_) if "missing" in data else None
-    plain = isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biufmM"
+    kinds = "biufmM" if zone is None else "M"
+    plain = isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in kinds
     if not plain:
         raise unpacking.fail("a column of a frame must be numbers, times or items", values)
-    return values, missing
+    return values, missing, zone
 
 
-def _series(values: Any, missing: Array | None, backend: Any) -> Any:
+def _series(values: Any, missing: Array | None, zone: str | None, backend: Any) -> Any:
     import narwhals.stable.v2 as narwhals
 
     if isinstance(values, list):
@@ -198,6 +206,8 @@ def _series(values: Any, missing: Array | None, backend: Any) -> Any:
             "", values, narwhals.String() if words else None, backend=backend
         )
     whole = narwhals.new_series("", values, backend=backend)
+    if zone is not None:
+        return whole.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
     if missing is None:
         return whole
     present = [None if gone else one for one, gone in zip(values.tolist(), missing, strict=True)]

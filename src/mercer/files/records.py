@@ -24,6 +24,9 @@ from ..grams.maps.waves import PlainWaves, RotatedWaves
 from ..kernels import Basis
 from ..postfit.compress.record import Compression, Condensation
 from ..postfit.posterior import Posterior
+from ..tables import TableColumn, TableEncoder
+from ..tables.encoder.codes import CalendarCode, CategoryCode, MissingCode, NumberCode
+from ..tables.encoder.text import TextCode
 
 ESTIMATORS: tuple[tuple[str, type[Any]], ...] = (
     ("GramTransformer", GramTransformer),
@@ -55,6 +58,7 @@ ESTIMATORS: tuple[tuple[str, type[Any]], ...] = (
     ("AdditiveMap", AdditiveMap),
     ("RandomBinning", RandomBinning),
     ("RandomFourier", RandomFourier),
+    ("TableEncoder", TableEncoder),
 )
 
 _LOSSES: tuple[tuple[str, type[Any]], ...] = (
@@ -90,6 +94,12 @@ RECORDS: tuple[tuple[str, type[Any]], ...] = (
     ("NystromCertificate", NystromCertificate),
     ("PlainWaves", PlainWaves),
     ("RotatedWaves", RotatedWaves),
+    ("TableColumn", TableColumn),
+    ("NumberCode", NumberCode),
+    ("CategoryCode", CategoryCode),
+    ("CalendarCode", CalendarCode),
+    ("TextCode", TextCode),
+    ("MissingCode", MissingCode),
 )
 
 _ESTIMATORS, _RECORDS = dict(ESTIMATORS), dict(RECORDS)

@@ -21,6 +21,7 @@ from ..features import (
     RandomBinning,
     RandomFourier,
 )
+from ..tables import TableEncoder
 from .fitted import (
     A_POSTERIOR,
     DERIVED,
@@ -41,7 +42,7 @@ from .fitted import (
     owners,
     primal,
 )
-from .maps import BASIS, CENTERS, GRIDS, KNOTS, OF_GAMMA, SERIES, SKETCH, WAVES
+from .maps import BASIS, CENTERS, GRIDS, KNOTS, OF_GAMMA, SERIES, SKETCH, TABLE, WAVES
 from .rules import (
     Context,
     Fail,
@@ -297,6 +298,7 @@ SCHEMAS: dict[type, Schema] = {
     AdditiveMap: _schema(models.Certificate, KNOTS),
     RandomBinning: _schema(models.Certificate, GRIDS, OF_GAMMA, kernel="gamma"),
     RandomFourier: _schema(models.Certificate, WAVES),
+    TableEncoder: TABLE,
 }
 
 

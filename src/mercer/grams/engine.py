@@ -11,7 +11,7 @@ from .. import _native
 from ..checks import Array, KernelError
 from ..inputs import GRAM, Matrix
 from ..kernels.base import Kernel
-from ..kernels.pairs import DOT, SQUARED, STATISTICS, UNEQUAL, as_matrix
+from ..kernels.pairs import DOT, SQUARED, UNEQUAL, Statistic, as_matrix, native_code
 from ..monitor import Monitor
 from .blocks import numpy as blocks
 from .finite import is_finite, refuse
@@ -119,13 +119,14 @@ class NativeTile:
         single = np.dtype(dtype) == np.float32
         self.dtype = np.dtype(dtype)
         self.shape = (len(left), len(right))
-        statistics, lefts, rights, weights = [], [], [], []
+        statistics, exponents, lefts, rights, weights = [], [], [], [], []
         for path, statistic, columns in recorder.statistics:
             a, b = follow(left, path), follow(right, path)
             width = packed_columns(a, columns, b)
             lefts.append(packed(a, b, statistic, columns, self.dtype))
             rights.append(packed(b, b, statistic, columns, self.dtype))
-            statistics.append(STATISTICS.index(statistic))
+            statistics.append(native_code(statistic))
+            exponents.append(statistic.exponent)
             unequal = np.ones(width) if columns is None else np.array(columns)
             weights.append((unequal if statistic is UNEQUAL else unequal[:0]).astype(self.dtype))
         self.job = (_native.Job32 if single else _native.Job64)(
@@ -144,6 +145,7 @@ class NativeTile:
                 self._block(follow(left, path), follow(right, path), kernel, monitor)
                 for path, kernel in recorder.externals
             ],
+            exponents,
         )
 
     def _vector(self, view: View, function: Any) -> Array:
@@ -246,11 +248,11 @@ def pack_rows(points: Matrix, dtype: Any, centre: Array | None, scale: Array | N
 
 
 def frame(
-    reference: View, statistic: Any, weights: tuple[float, ...] | None
+    reference: View, statistic: Statistic, weights: tuple[float, ...] | None
 ) -> tuple[Array | None, Array | None]:
     """Return what a statistic takes from the columns of a point, and what it multiplies them by."""
     centre = reference.side.centre() if statistic is SQUARED else None
     if weights is None or statistic is UNEQUAL:
         return centre, None
-    root = 0.5 if statistic in (SQUARED, DOT) else 1.0
+    root = 0.5 if statistic in (SQUARED, DOT) else 1.0 / statistic.exponent
     return centre, np.array(weights) ** root

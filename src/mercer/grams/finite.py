@@ -85,9 +85,14 @@ class _Equal(Pairs):
     """Pairs of equal points, of which only the distance is known: it is 0."""
 
     is_matrix = True
+    n_columns = 1
+
+    @property
+    def seen(self) -> Input:
+        raise _Varies
 
     def statistic(self, statistic: Statistic, weights: tuple[float, ...] | None) -> Any:
-        if statistic not in (SQUARED, ABSOLUTE, CHI2, UNEQUAL):
+        if statistic not in (SQUARED, ABSOLUTE, CHI2, UNEQUAL) and not statistic.family:
             raise _Varies
         return np.zeros(1)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +38,11 @@ class Statistic:
     of : callable
         Its definition: takes two arrays and returns s element by element.
     slope : callable, default=None
-        Its derivative by x, element by element; None if it has none, or jumps.
+        Its derivative by x, element by element, 0 at a kink; None if it has none, or jumps.
+    family : str, default=""
+        Of those with an exponent: which they are, by its name in native code.
+    exponent : float, default=1.0
+        Of those with an exponent: its value, above 0.
 
     Examples
     --------
@@ -50,6 +55,8 @@ class Statistic:
     name: str
     of: Callable[[Array, Array], Array]
     slope: Callable[[Array, Array], Array] | None = None
+    family: str = ""
+    exponent: float = 1.0
 
 
 def _ratio(top: Array, bottom: Array) -> Array:
@@ -77,8 +84,44 @@ CHI2 = Statistic(
 )
 UNEQUAL = Statistic("mismatch count", _unequal)
 
-# In the order of the enumeration in cpp/engine/tile.hpp.
+# In the order of the enumeration in cpp/engine/tile.hpp, where families follow statistics.
 STATISTICS = (DOT, SQUARED, ABSOLUTE, MINIMUM, ROOT_RATIO, CHI2, UNEQUAL)
+FAMILIES = ("power", "decay")
+
+
+@cache
+def power_distance(p: float) -> Statistic:
+    """Return the statistic with the summand |x - y|**p, p above 0."""
+    if p in (1.0, 2.0):
+        return ABSOLUTE if p == 1.0 else SQUARED
+
+    def slope(x: Array, y: Array) -> Array:
+        size = np.abs(x - y)
+        return np.asarray(np.sign(x - y) * p * np.where(size == 0, 1.0, size) ** (p - 1.0))
+
+    name = f"sum of |x - y|**{p!r}"
+    return Statistic(name, lambda x, y: np.abs(x - y) ** p, slope, "power", p)
+
+
+@cache
+def decay_distance(q: float) -> Statistic:
+    """Return the statistic with the summand 1 - exp(-|x - y|**q), q above 0."""
+
+    def slope(x: Array, y: Array) -> Array:
+        size = np.abs(x - y)
+        safe = np.where(size == 0, 1.0, size)
+        return np.asarray(np.sign(x - y) * q * safe ** (q - 1.0) * np.exp(-(safe**q)))
+
+    name = f"sum of 1 - exp(-|x - y|**{q!r})"
+    return Statistic(name, lambda x, y: -np.expm1(-(np.abs(x - y) ** q)), slope, "decay", q)
+
+
+def native_code(statistic: Statistic) -> int:
+    """Return the place of a statistic in the enumeration of native code."""
+    if statistic.family:
+        return len(STATISTICS) + FAMILIES.index(statistic.family)
+    return STATISTICS.index(statistic)
+
 
 IN_CACHE = 1 << 15  # numbers of rows that are gone through together
 DIAGONAL_BLOCK = 32  # points whose pairs a user's function is asked for at once
@@ -142,8 +185,18 @@ class Pairs(ABC):
 
     @property
     @abstractmethod
+    def seen(self) -> Input:
+        """The points of the rows."""
+
+    @property
     def is_matrix(self) -> bool:
         """Whether the points are rows of numbers."""
+        return isinstance(self.seen, Matrix)
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns of rows of numbers."""
+        return as_matrix(self.seen).n_columns
 
     @abstractmethod
     def statistic(self, statistic: Statistic, weights: tuple[float, ...] | None) -> Any:
@@ -349,8 +402,8 @@ class Definition(Pairs):
     right: Input
 
     @property
-    def is_matrix(self) -> bool:
-        return isinstance(self.left, Matrix)
+    def seen(self) -> Input:
+        return self.left
 
     def statistic(self, statistic: Statistic, weights: tuple[float, ...] | None) -> Array:
         X, Y = matrices(self.left, self.right)
@@ -385,8 +438,8 @@ class Diagonal(Pairs):
     points: Input
 
     @property
-    def is_matrix(self) -> bool:
-        return isinstance(self.points, Matrix)
+    def seen(self) -> Input:
+        return self.points
 
     def statistic(self, statistic: Statistic, weights: tuple[float, ...] | None) -> Array:
         points = as_matrix(self.points)

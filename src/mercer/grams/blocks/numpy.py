@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from ...checks import Array
-from ...inputs import Columns, Input, Matrix
+from ...inputs import Columns, Input
 from ...kernels.base import Kernel
 from ...kernels.pairs import (
     DOT,
@@ -43,8 +43,8 @@ class BlockPairs(Pairs):
     _known: dict[Any, Any] = field(default_factory=dict)
 
     @property
-    def is_matrix(self) -> bool:
-        return isinstance(self.left.side.points, Matrix)
+    def seen(self) -> Input:
+        return self.left.side.points
 
     def statistic(self, statistic: Statistic, weights: tuple[float, ...] | None) -> Array:
         key = (statistic.name, weights)

@@ -33,8 +33,8 @@ class Matched(Pairs):
     right: View
 
     @property
-    def is_matrix(self) -> bool:
-        return isinstance(self.left.side.points, Matrix)
+    def seen(self) -> Input:
+        return self.left.side.points
 
     def statistic(self, statistic: Statistic, weights: tuple[float, ...] | None) -> Array:
         left, right = as_matrix(self.left.points), as_matrix(self.right.points)

@@ -2,28 +2,27 @@
 
 A kernel is a function of a few statistics sum_c w_c s(x_c, z_c). With R its derivative by one of
 them, a matrix that the engine computes in tiles, the derivative by column c is sum_j c_j R_j w_c
-s'(x_c, z_jc): a matrix product for dot products and squared distances, a loop over columns for the
+s'(x_c, z_jc): a matrix product for dot products, a native loop for the
 others. No array has an entry for each pair and column.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import DTypeLike
 
 from ...checks import Array, KernelError, sentence
 from ...inputs import Input, Matrix
 from ...kernels.base import Kernel
-from ...kernels.pairs import DOT, SQUARED, Statistic, as_matrix, column_weights
+from ...kernels.pairs import as_matrix, column_weights
 from ...kernels.transforms import Normalized, Rescaled
 from ...linalg.blas import product
 from ...monitor import Monitor
 from ..sides import Side, View
 from ..trace.lower import Path, Step, follow
+from .columns import ColumnSums
 from .written import Slopes, Written, seen_through
 
 AT_ONCE = 1 << 22  # numbers of a band of rows: 32 megabytes
@@ -48,10 +47,17 @@ class PointSlopes:
     def at(self, points: Matrix, monitor: Monitor) -> Array:
         """Return the derivatives at points, of shape (points, columns, functions)."""
         out = np.zeros((len(points), self.width, self.coefficients.shape[1]))
-        each = [c[None, :] for c in self.coefficients.T.astype(self.dtype)]
-        for rows, left in self._bands(points, monitor):
-            self._add(left, out[rows], each, monitor)
+        for rows, found in self.bands(points, monitor):
+            out[rows] = found
         return out
+
+    def bands(self, points: Matrix, monitor: Monitor) -> Iterator[tuple[slice, Array]]:
+        """Yield the derivatives of some points at a time."""
+        functions = self.coefficients.shape[1]
+        for rows, left in self._bands(points, functions, monitor):
+            out = np.zeros((len(left), self.width, functions))
+            self._add(left, out, None, monitor)
+            yield rows, out
 
     def mixed(self, points: Matrix, shares: Array, monitor: Monitor) -> Array:
         """Return the derivative of sum_c s_ic f_c at point i, of shape (points, columns).
@@ -61,77 +67,44 @@ class PointSlopes:
         """
         out = np.zeros((len(points), self.width, 1))
         coefficients = self.coefficients.T.astype(self.dtype)
-        for rows, left in self._bands(points, monitor):
+        for rows, left in self._bands(points, 1, monitor):
             of_pairs = product(shares[rows].astype(self.dtype), coefficients)
-            self._add(left, out[rows], [of_pairs], monitor)
+            self._add(left, out[rows], of_pairs, monitor)
         return out[:, :, 0]
 
-    def _bands(self, points: Matrix, monitor: Monitor) -> Iterator[tuple[slice, View]]:
-        step = max(1, AT_ONCE // max(len(self.view) * (self.slopes.count() + 1), self.width))
+    def _bands(
+        self, points: Matrix, functions: int, monitor: Monitor
+    ) -> Iterator[tuple[slice, View]]:
+        pairs = len(self.view) * (self.slopes.count() + 1)
+        step = max(1, AT_ONCE // max(pairs, self.width * functions, 1))
         for start in range(0, len(points), step):
             monitor.report("gradient", start / len(points))
             rows = slice(start, start + step)
             yield rows, View(Side(points.take(rows), self.view.side))
 
-    def _add(self, left: View, out: Array, weights: list[Array], monitor: Monitor) -> None:
-        """Add the derivatives at a band of points; weights: of the pairs, for each function."""
+    def _add(self, left: View, out: Array, of_pairs: Array | None, monitor: Monitor) -> None:
+        """Add the derivatives at a band of points.
+
+        of_pairs: weights of the pairs in the place of the coefficients, of a single function.
+        """
         recorder = self.written.recorder
         tiles = self.slopes.tiles(left, self.view, monitor, self.dtype)
+        each = self.coefficients if of_pairs is None else np.ones((len(self.view), 1))
         count = len(recorder.statistics)
         for R, (path, statistic, columns) in zip(tiles, recorder.statistics, strict=False):
-            if R is None:
-                continue
-            a, b = follow(left, path), follow(self.view, path)
-            column = _Columns(a, b, statistic, columns, R.dtype)
-            for place, V in enumerate(weights):
-                out[:, :, place] += pulled(path, left.side.points, column.sums(R * V))
+            if R is not None:
+                sums = ColumnSums(follow(left, path), follow(self.view, path), statistic, columns)
+                found = sums.of(R if of_pairs is None else R * of_pairs, each, monitor)
+                for place in range(out.shape[2]):
+                    out[:, :, place] += pulled(path, left.side.points, found[:, place])
         for number, R in enumerate(tiles[count:]):
             if R is not None:
                 path = recorder.sides[number][0]
                 side = _side_gradient(self.written.owners.get(number), follow(left, path).points)
-                for place, V in enumerate(weights):
-                    total = (R * V).sum(axis=1, keepdims=True)
-                    out[:, :, place] += pulled(path, left.side.points, total * side)
-
-
-class _Columns:
-    """sum_j V_ij w_c s'(x_ic, z_jc) of two views, for every row i and column c."""
-
-    def __init__(
-        self,
-        left: View,
-        right: View,
-        statistic: Statistic,
-        weights: tuple[float, ...] | None,
-        dtype: DTypeLike,
-    ) -> None:
-        self.X = as_matrix(left.points).dense().astype(dtype, copy=False)
-        self.Z: Any = as_matrix(right.points).values
-        self.statistic, self.weights = statistic, column_weights(weights, self.X.shape[1])
-        self.centre = right.side.centre() if statistic is SQUARED else 0.0
-        self.sparse = scipy.sparse.issparse(self.Z)
-
-    def sums(self, V: Array) -> Array:
-        if self.statistic is DOT:
-            return self._product(V) * self.weights
-        if self.statistic is SQUARED:  # around the centre, so that an offset costs no digits
-            total = V.sum(axis=1)[:, None]
-            moved = (self.X - self.centre) * total - (self._product(V) - self.centre * total)
-            return np.asarray(2.0 * self.weights * moved)
-        return self._column_by_column(V)
-
-    def _product(self, V: Array) -> Array:
-        if self.sparse:
-            return np.asarray((self.Z.T @ V.T).T)
-        return product(V, self.Z.astype(V.dtype, copy=False))
-
-    def _column_by_column(self, V: Array) -> Array:
-        slope = self.statistic.slope or np.zeros_like  # refused before
-        out = np.zeros(self.X.shape)
-        for c in np.flatnonzero(self.weights):
-            z = self.Z[:, [c]].toarray().ravel() if self.sparse else self.Z[:, c]
-            out[:, c] = np.einsum("ij,ij->i", V, slope(self.X[:, c, None], z[None, :]))
-        return out * self.weights
+                total = (R if of_pairs is None else R * of_pairs) @ each
+                for place in range(out.shape[2]):
+                    slopes = total[:, place, None] * side
+                    out[:, :, place] += pulled(path, left.side.points, slopes)
 
 
 def _differentiable(written: Written) -> Written:

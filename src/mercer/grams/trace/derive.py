@@ -16,6 +16,7 @@ from .symbols import (
     Unlowerable,
     add,
     affine,
+    as_node,
     at_least,
     divide,
     exponential,
@@ -72,7 +73,10 @@ Rule = Callable[..., tuple[Callable[[], Node], ...]]
 
 
 def _power_of(node: Node, a: Node) -> tuple[Callable[[], Node], ...]:
-    return (lambda: affine(power(a, Node("constant", x=node.x - 1.0)), node.x, 0.0),)
+    if 0 < node.x < 1:  # infinite at 0, where it counts as 0, as the derivative of a root does
+        inverse = Node("inverse_root", (a,))
+        return (lambda: affine(power(inverse, as_node(2.0 - 2.0 * node.x)), node.x, 0.0),)
+    return (lambda: affine(power(a, as_node(node.x - 1.0)), node.x, 0.0),)
 
 
 def _exp_of(node: Node, a: Node) -> Node:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...checks import Array
-from ...inputs import Columns, Input, Matrix
+from ...inputs import Columns, Input
 from ...kernels.base import Kernel
 from ...kernels.pairs import (
     SQUARED,
@@ -79,8 +79,8 @@ class Trace(Pairs):
     path: Path = ()
 
     @property
-    def is_matrix(self) -> bool:
-        return isinstance(self.left.side.points, Matrix)
+    def seen(self) -> Input:
+        return self.left.side.points
 
     def value(self, kernel: Kernel) -> Any:
         before = self.recorder.lengths()
@@ -106,6 +106,8 @@ class Trace(Pairs):
         self.recorder.factors[number] = max(self.recorder.factors[number], factor)
 
     def statistic(self, statistic: Statistic, weights: tuple[float, ...] | None) -> Node:
+        if statistic.family == "decay" and weights is not None:
+            raise Unlowerable("weights of columns cannot be folded into this statistic")
         item = (self.path, statistic, weights)
         number = self.recorder.number(self.recorder.statistics, item)
         if number == len(self.recorder.factors):
@@ -220,7 +222,8 @@ def _sharpen(node: Node, recorder: Recorder, under_root: bool = False) -> None:
     if node.op == "expanded" and under_root:
         recorder.factors[node.index] = -1.0
     for child in node.children:
-        _sharpen(child, recorder, under_root or node.op in ("root", "inverse_root"))
+        rooted = node.op in ("root", "inverse_root") or (node.op == "real_power" and node.x < 1)
+        _sharpen(child, recorder, under_root or rooted)
 
 
 class _Assembler:

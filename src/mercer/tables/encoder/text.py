@@ -10,13 +10,14 @@ import numpy as np
 import scipy.sparse
 
 from ...checks import Array
+from ...linalg.blas import blas_threads
 from .codes import is_floats, require
 from .ngrams import BUCKETS, bucket_counts
 from .table import spread_rows
 
 BAND = 8192  # texts whose counts are kept at a time
 SAMPLE = 4096  # texts that weights and directions are found from
-SPARE, ROUNDS = 10, 6  # of the search for directions
+SPARE, ROUNDS = 10, 5  # of the search for directions
 WEIGHT = 2.0  # the variance of all columns of a text: that of two standardised numbers
 _DENSE = 200  # rows or columns below which all directions are found at once
 _SMALL = 1e-9  # of the largest singular value: directions below are rounding
@@ -59,10 +60,12 @@ class TextCode:
 
     def encode(self, values: Sequence[str | None]) -> Array:
         found = np.zeros((len(values), self.width))
+        rarity, directions = np.zeros(BUCKETS), np.zeros((BUCKETS, self.width))
+        rarity[self.buckets], directions[self.buckets] = self.rarity, self.directions
         for rows, counts in _bands(values):
-            weights = _weighted(counts[:, self.buckets], self.rarity)
+            weights = _weighted(counts, rarity)
             known = np.fromiter((text is not None for text in values[rows]), bool)
-            found[rows] = (weights @ self.directions - self.mean) * self.scale * known[:, None]
+            found[rows] = (weights @ directions - self.mean) * self.scale * known[:, None]
         return found
 
 
@@ -77,7 +80,8 @@ def learn_text(values: Sequence[str | None], width: int) -> TextCode | None:
         return None
     rarity = np.log((1.0 + len(some)) / (1.0 + texts_with[buckets])) + 1.0
     weights = _weighted(counts[:, buckets], rarity)
-    directions = _directions(weights, width)
+    with blas_threads(1):  # the matrices are narrow, and the answer does not depend on how many
+        directions = _directions(weights, width)
     scores = weights @ directions
     mean, spread = scores.mean(axis=0), float(scores.var(axis=0).sum())
     if spread < _SMALL**2:
