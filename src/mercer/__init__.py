@@ -59,11 +59,15 @@ if TYPE_CHECKING:
     from .selection import PerColumn as PerColumn
     from .selection import svm_path as svm_path
     from .selection import tune as tune
+    from .tables import AutoKernelClassifier as AutoKernelClassifier
+    from .tables import AutoKernelRegressor as AutoKernelRegressor
     from .tables import TableEncoder as TableEncoder
 
 _HOME = {
     "SVC": "models",
     "SVR": "models",
+    "AutoKernelClassifier": "tables",
+    "AutoKernelRegressor": "tables",
     "FileError": "checks",
     "GramStack": "grams",
     "InputError": "checks",

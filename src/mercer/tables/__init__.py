@@ -1,5 +1,19 @@
-"""Tables of mixed columns: from a data frame to numbers and a kernel."""
+"""Tables of mixed columns: from a data frame to numbers, a kernel, and a model."""
 
+from .auto.base import AutoCertificate
+from .auto.classifier import AutoKernelClassifier
+from .auto.leaderboard import Leaderboard, Placed
+from .auto.members import Member
+from .auto.regressor import AutoKernelRegressor
 from .encoder import TableColumn, TableEncoder
 
-__all__ = ["TableColumn", "TableEncoder"]
+__all__ = [
+    "AutoCertificate",
+    "AutoKernelClassifier",
+    "AutoKernelRegressor",
+    "Leaderboard",
+    "Member",
+    "Placed",
+    "TableColumn",
+    "TableEncoder",
+]

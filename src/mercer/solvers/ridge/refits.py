@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -13,6 +14,27 @@ from ...linalg.blas import product
 from ...linalg.cholesky import TILE, NotPositiveDefinite, TileCholesky, dense_bands
 from ...monitor import Monitor
 from .problem import RidgeProblem, left_out_errors
+
+
+SINGLE_ENOUGH = 1e-3  # relative residual with which a solution in single precision is taken
+
+
+def factored(
+    A: Array, alpha: float, right: Array, monitor: Monitor
+) -> tuple[TileCholesky, Array]:
+    """Return the factor of A + alpha I, and the solution of its equations.
+
+    Of an A in single precision both are, too, where the equations are then met to SINGLE_ENOUGH.
+    """
+    if A.dtype == np.float32:
+        with contextlib.suppress(NotPositiveDefinite):
+            factor = TileCholesky(dense_bands(A), np.float32, monitor, alpha)
+            solved = factor.solve(right)
+            left = right - product(A, solved) - alpha * solved
+            if np.linalg.norm(left) <= SINGLE_ENOUGH * np.linalg.norm(right):
+                return factor, solved.astype(np.float64)
+    factor = TileCholesky(dense_bands(A), np.float64, monitor, alpha)
+    return factor, factor.solve(right)
 
 
 @dataclass(frozen=True)
@@ -30,7 +52,8 @@ class RidgeRefits:
     shared is set, by one reduction to a band for all of them, four times the work of a factor.
     With few folds that is less than the eigenvectors of all points, from which `RidgePath` takes
     the same errors.
-    Given: a dense K, which is left as it is, and the alphas to come.
+    Given: a dense K, which is left as it is, and the alphas to come. Factors are those of
+    `factored`.
     """
 
     def __init__(
@@ -81,10 +104,10 @@ class RidgeRefits:
     def _left_out(self, alpha: float, rows: Array) -> Array:
         inside = self._within(rows)
         try:
-            factor = self._factor(rows, alpha)
+            right = inside.right_sides()
+            factor, solved = factored(self._weighted(rows), alpha, right, self.monitor)
         except NotPositiveDefinite:
             return np.full(inside.targets.shape, np.nan)
-        solved = factor.solve(inside.right_sides())
         c, _, ones = inside.join([solved])
         inverse = factor.inverse_diagonal()[:, None]
         if inside.intercept:
@@ -108,23 +131,17 @@ class RidgeRefits:
         """Return S K S of some of the points."""
         A = self.K[np.ix_(rows, rows)]
         if self.problem.weight is not None:
-            roots = self.problem.roots[rows]
+            roots = self.problem.roots[rows].astype(A.dtype)
             A *= roots
             A *= roots[:, 0]
         return np.asarray(A)
-
-    def _factor(self, rows: Array, alpha: float) -> TileCholesky:
-        return TileCholesky(dense_bands(self._weighted(rows)), np.float64, self.monitor, alpha)
 
     def _by_factors(self, rows: Array, right: Array) -> list[tuple[float, Array]]:
         """Return each alpha with the solution of its equations, where there is one."""
         found, A = [], self._weighted(rows)
         for alpha in self.alphas:
-            try:
-                factor = TileCholesky(dense_bands(A), np.float64, self.monitor, alpha)
-            except NotPositiveDefinite:
-                continue
-            found.append((alpha, factor.solve(right)))
+            with contextlib.suppress(NotPositiveDefinite):
+                found.append((alpha, factored(A, alpha, right, self.monitor)[1]))
         return found
 
     def _by_band(self, rows: Array, right: Array) -> list[tuple[float, Array]]:
@@ -150,6 +167,6 @@ class RidgeRefits:
         out = np.empty((len(rows), coefficients.shape[1]))
         for start in range(0, len(rows), TILE):
             part = slice(start, start + TILE)
-            out[part] = product(self.K[rows[part]], full)
+            out[part] = product(self.K[rows[part]], full.astype(self.K.dtype))
             self.monitor.poll()
         return out

@@ -1,0 +1,1 @@
+"""Recursive feature machines: a metric that follows the gradient of what is learnt."""

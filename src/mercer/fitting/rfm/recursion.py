@@ -1,0 +1,157 @@
+"""The recursion of a feature machine: fit, take the mean outer product of the gradient, repeat.
+
+With a kernel k and a metric M, f is fitted as ridge regression with k(M**(1/2) x, M**(1/2) y), and
+the next metric is G = mean_i grad f(x_i) grad f(x_i)', whole or its diagonal: directions in which f
+changes count more. How wide the kernel is, is a factor of the metric.
+
+Radhakrishnan, Beaglehole, Pandit, Belkin, "Mechanism for feature learning in neural networks and
+backpropagation-free machine learning models", Science 383 (2024).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...checks import Array, KernelError, sentence
+from ...grams import Prepared
+from ...grams.sides import Side, View
+from ...grams.slopes.outer import gradient_outer_product
+from ...inputs import Matrix
+from ...kernels import Kernel
+from ...monitor import Monitor
+from ...solvers import RidgeProblem
+from ...solvers.ridge.refits import factored
+
+SAMPLE = 300  # rows whose kernel values tell how wide it is
+LARGEST_SCALE = 2.0**40
+HALVINGS = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """f(x) = sum_j c_j k(x, z_j) + b, one column of c per output."""
+
+    kernel: Kernel
+    coefficients: Array
+    intercept: Array
+    view: View
+
+    def at(self, points: Matrix, monitor: Monitor) -> Array:
+        """Return f of points, one column per output."""
+        K = Prepared(self.kernel, self.view).gram(
+            points, dtype=np.float32, use="once", monitor=monitor
+        )
+        return np.asarray(K @ self.coefficients + self.intercept)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recursion:
+    """How a metric is learnt.
+
+    kernel: of any width. width: the larger, the wider: the median value of two rows is
+    exp(-1 / width). diagonal: whether the metric has one weight per column, not a matrix.
+    gradient_rows: at how many rows, drawn at random, the gradient is taken.
+    """
+
+    kernel: Kernel
+    width: float
+    alpha: float
+    diagonal: bool
+    gradient_rows: int
+    seed: int = 0
+
+    def fits(
+        self, X: Array, targets: Array, weight: Array | None, steps: int, monitor: Monitor
+    ) -> Iterator[Fit]:
+        """Yield the fit of each step: the first with all columns alike, then `steps` more."""
+        random = np.random.default_rng(self.seed)
+        d = X.shape[1]
+        metric = np.ones(d) if self.diagonal else np.eye(d)
+        points = Matrix(X)
+        for step in range(steps + 1):
+            kernel = self.scaled(metric, X)
+            found = ridge_fit(kernel, points, targets, weight, self.alpha, monitor)
+            yield found
+            if step < steps:
+                metric = self.next_metric(found, random, monitor)
+
+    def scaled(self, metric: Array, X: Array) -> Kernel:
+        """Return the kernel with a metric times the factor that gives it its width on X."""
+        random = np.random.default_rng(self.seed)
+        rows = random.choice(len(X), min(len(X), SAMPLE), replace=False)
+        some = np.asarray(X[rows], dtype=np.float64)
+        wanted = float(np.exp(-1.0 / self.width))
+        return self.kernel.metric(metric * scale_of(self.kernel, metric, some, wanted) ** 2)
+
+    def next_metric(self, found: Fit, random: np.random.Generator, monitor: Monitor) -> Array:
+        """Return the mean outer product of the gradient; its largest entry is 1."""
+        n = len(found.view)
+        rows = np.sort(random.choice(n, min(n, self.gradient_rows), replace=False))
+        G = gradient_outer_product(
+            found.kernel,
+            found.view,
+            found.coefficients,
+            found.view.points.take(rows),
+            diagonal=self.diagonal,
+            dtype=np.float32,
+            monitor=monitor,
+        )
+        largest = float(np.abs(G).max(initial=0.0))
+        if not (largest > 0 and np.isfinite(largest)):  # a constant: no direction is better
+            return np.ones(len(G)) if self.diagonal else np.eye(len(G))
+        return G / largest
+
+
+def ridge_fit(
+    kernel: Kernel,
+    points: Matrix,
+    targets: Array,
+    weight: Array | None,
+    alpha: float,
+    monitor: Monitor,
+) -> Fit:
+    """Return the ridge regression of some thousand rows, in single precision where it is enough."""
+    view = View(Side(points))
+    problem = RidgeProblem(
+        targets=targets, alpha=np.full(targets.shape[1], alpha), weight=weight, intercept=True
+    )
+    A = Prepared(kernel, view).gram(dtype=np.float32, monitor=monitor).dense()
+    roots = problem.roots.astype(np.float32)
+    if weight is not None:
+        A *= roots
+        A *= roots[:, 0]
+    _, solved = factored(A, alpha, problem.right_sides(), monitor)
+    c, b, _ = problem.join([solved])
+    return Fit(kernel=kernel, coefficients=problem.roots * c, intercept=b, view=view)
+
+
+def scale_of(kernel: Kernel, metric: Array, X: Array, wanted: float) -> float:
+    """Return the factor of rows at which the median of k(x, y) over pairs of rows is as wanted."""
+    off = ~np.eye(len(X), dtype=bool)
+    root = root_of(metric)
+    Z = X * root if root.ndim == 1 else X @ root
+
+    def median(scale: float) -> float:
+        return float(np.median(kernel(scale * Z)[off])) if len(X) > 1 else wanted
+
+    low, high = 1.0 / LARGEST_SCALE, LARGEST_SCALE
+    if not median(low) >= wanted >= median(high):
+        if not Z.any() or (Z == Z[0]).all():
+            return 1.0  # all rows are alike
+        must = "the kernel must fall from 1 to 0 with the distance of two points"
+        raise KernelError(sentence("RFM", must, repr(kernel), "Take Laplacian() or Gaussian()."))
+    for _ in range(HALVINGS):
+        middle = float(np.sqrt(low * high))
+        low, high = (middle, high) if median(middle) > wanted else (low, middle)
+    return float(np.sqrt(low * high))
+
+
+def root_of(metric: Array) -> Array:
+    """Return M**(1/2), the symmetric one; of weights their square roots."""
+    if metric.ndim == 1:
+        return np.sqrt(metric)
+    values, vectors = np.linalg.eigh(metric)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)

@@ -1,0 +1,255 @@
+"""What the automatic learners share: encoders, the race, the ensemble."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from ... import checks
+from ...checks import Array, InputError, sentence
+from ...grams import limited_threads
+from ...kernels import Kernel
+from ...models.base import Certificate
+from ...models.contract.parameters import check_parameters, run_of
+from ...monitor import Monitor
+from ...run import Run
+from ...status import Status
+from ...typing import PointsLike
+from ..encoder import TableEncoder
+from .baselines import BASELINES, baseline_losses, leaking_columns
+from .holdout import HoldoutJudge
+from .judging import FoldJudge, Judge, Judged, scores_of
+from .leaderboard import Leaderboard, Placed
+from .members import Member, fit_members
+from .portfolio import VIEWS
+from .race import FoldRace, HoldoutRace, Limits, Race
+from .splits import Splits, make_splits
+from .tasks import Task
+from .views import TableView
+
+SIZE = 4000  # rows that candidates are fitted to first where there are many
+SPLITS = ("auto", "time")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AutoCertificate(Certificate):
+    """What an automatic fit came to, and what it cost.
+
+    Attributes
+    ----------
+    status : str
+        "complete" if all candidates were judged, "time limit" if the clock ended the race.
+    plan : str
+        How candidates were judged.
+    kernel_entries : int
+        Number of kernel values of the members.
+    bytes : int
+        Bytes of the encoded tables.
+    seconds : float
+        Time that the fit took.
+    loss : float
+        The loss of the ensemble on rows that its members have not seen. Its weights were chosen on
+        these rows, so it is a little too small.
+    candidates : int
+        How many candidates were judged.
+    skipped : tuple of str
+        Kinds of candidates for which there was no time.
+    """
+
+    loss: float
+    candidates: int
+    skipped: tuple[str, ...]
+
+
+class AutoKernel(BaseEstimator):  # type: ignore[misc]
+    """An ensemble of kernel models for a table, found within a time limit."""
+
+    time_limit: float | None
+    max_candidates: int | None
+    scoring: Any
+    split: str
+    types: Any
+    allow_trees: bool
+    refit: bool
+    memory_limit: Any
+    n_jobs: int | None
+    encoders_: dict[str, TableEncoder]
+    members_: tuple[Member, ...]
+    leaderboard_: Leaderboard
+    baselines_: dict[str, float]
+    notes_: tuple[str, ...]
+    kernel_: Kernel
+    certificate_: AutoCertificate
+    n_features_in_: int
+    feature_names_in_: Array
+    _measure: ClassVar[str]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    # --- fit --------------------------------------------------------------------------------
+
+    def _begin(self) -> tuple[Run, Limits]:
+        """Return the run and its limits; its clock starts now."""
+        check_parameters(self)
+        who = type(self).__name__
+        checks.one_of(who, "split", self.split, SPLITS)
+        most = self.max_candidates
+        if most is not None:
+            most = checks.whole(who, "max_candidates", most, least=1)
+        run = run_of(self)
+        seconds = run.monitor.time_limit
+        if most is not None or seconds is None:
+            seconds = None
+            run.monitor.time_limit = None
+        return run, Limits(started=time.monotonic(), seconds=seconds, candidates=most)
+
+    def _encode_table(self, X: PointsLike) -> dict[str, Array]:
+        """Return the matrices of all views of the training table."""
+        self.encoders_, found = {}, {}
+        for name in VIEWS:
+            encoder = TableEncoder(numbers=name, types=self.types)  # type: ignore[arg-type]
+            found[name] = encoder.fit_transform(X).astype(np.float32)
+            self.encoders_[name] = encoder
+        first = self.encoders_[VIEWS[0]]
+        self.n_features_in_ = first.n_features_in_
+        if hasattr(first, "feature_names_in_"):
+            self.feature_names_in_ = first.feature_names_in_
+        return found
+
+    def _splits(self, n: int, codes: Array | None, groups: Any, run: Run) -> Splits:
+        """Return who may see what."""
+        members = None
+        if groups is not None:
+            members = checks.array(run.who, "groups", groups)
+            if members.shape != (n,):
+                must = f"groups must have one entry for each of the {n} rows"
+                raise InputError(sentence(run.who, must, f"shape {members.shape}"))
+            if len(np.unique(members)) < 2:
+                must = "groups must name at least two groups"
+                raise InputError(sentence(run.who, must, "one"))
+            members = np.unique(members, return_inverse=True)[1]
+        return make_splits(n, codes, members, self.split == "time", run.seed)
+
+    def _learn(
+        self, encoded: dict[str, Array], task: Task, splits: Splits, run: Run, limits: Limits
+    ) -> tuple[Judge, Array]:
+        """Run the race and fit the members; return the judge and the ensemble's evidence."""
+        views = {name: TableView(X) for name, X in encoded.items()}
+        with limited_threads(run.n_jobs, run.who):
+            judge, race = self._race(task, views, splits, run, limits)
+            self._warn_of_leaks(encoded, task, run)
+            race.run()
+            if not race.judged:
+                raise InputError(sentence(run.who, "a candidate must be judged", "none in time"))
+            weights = race.weights()
+            chosen = [pair for pair in zip(race.judged, weights, strict=True) if pair[1] > 0]
+            run.monitor.time_limit = None  # the members are fitted in any case
+            self.members_ = fit_members(judge, chosen, limits, bool(self.refit))
+        evidence = np.asarray(sum(weight * one.evidence for one, weight in chosen))
+        self._note(judge, race, weights, evidence)
+        return judge, evidence
+
+    def _race(
+        self,
+        task: Task,
+        views: dict[str, TableView],
+        splits: Splits,
+        run: Run,
+        limits: Limits,
+    ) -> tuple[Judge, Race]:
+        if len(splits.parts) > 1:
+            folds = FoldJudge(task=task, views=views, splits=splits, run=run)
+            return folds, FoldRace(judge=folds, limits=limits)
+        aside = HoldoutJudge(task=task, views=views, splits=splits, run=run, size=SIZE)
+        return aside, HoldoutRace(judge=aside, limits=limits)
+
+    def _warn_of_leaks(self, encoded: dict[str, Array], task: Task, run: Run) -> None:
+        for name in leaking_columns(self.encoders_[VIEWS[0]], encoded[VIEWS[0]], task):
+            must = "a column must not give the target away"
+            advice = "This looks like a leak: if it is not known before the target, drop it."
+            run.warn(sentence(run.who, must, f"{name!r}, which determines y", advice))
+
+    def _note(self, judge: Judge, race: Race, weights: Array, evidence: Array) -> None:
+        """Set what tells of the race."""
+        run, rows, task = judge.run, judge.splits.rows, judge.task
+        loss = task.loss(evidence, rows)
+        used = {member.name: member.weight for member in self.members_}
+        order = sorted(race.judged, key=lambda one: one.loss)
+        lines = tuple(_placed(judge, one, used.get(one.name, 0.0)) for one in order)
+        self.leaderboard_ = Leaderboard(measure=self._measure, lines=lines)
+        self.baselines_ = baseline_losses(judge, race.judged)
+        self.notes_ = self._sentences(race, loss)
+        self.kernel_ = self.members_[0].model.kernel_
+        self.certificate_ = AutoCertificate(
+            status=Status.TIME_LIMIT if race.skipped else Status.COMPLETE,
+            plan=f"{len(race.judged)} candidates, {_how(judge)}",
+            kernel_entries=sum(m.model.certificate_.kernel_entries for m in self.members_),
+            bytes=sum(view.X.nbytes for view in judge.views.values()),
+            seconds=run.seconds,
+            loss=loss,
+            candidates=len(race.judged),
+            skipped=tuple(sorted(race.skipped)),
+        )
+
+    def _sentences(self, race: Race, loss: float) -> tuple[str, ...]:
+        """Return what a user should know, in sentences."""
+        found = list(self.encoders_[VIEWS[0]].notes_)
+        for name, words in BASELINES.items():
+            if self.baselines_.get(name, np.inf) <= loss:
+                found.append(
+                    f"{words} reach {self.baselines_[name]:.4g} ({self._measure}) on the same "
+                    f"rows, where the ensemble has {loss:.4g}: consider them."
+                )
+        if race.skipped:
+            found.append(f"There was no time for all of: {', '.join(sorted(race.skipped))}.")
+        return tuple(found)
+
+    # --- predict ----------------------------------------------------------------------------
+
+    def _average(self, X: PointsLike) -> Array:
+        """Return the weighted mean of the values of the members."""
+        check_is_fitted(self)
+        names = {member.view for member in self.members_}
+        encoded = {
+            name: self.encoders_[name].transform(X).astype(np.float32) for name in sorted(names)
+        }
+        with limited_threads(self.n_jobs, type(self).__name__):
+            values = [
+                member.weight * self._values(member, scores_of(member.model, encoded[member.view]))
+                for member in self.members_
+            ]
+        return np.asarray(sum(values))
+
+    def _values(self, member: Member, scores: Array) -> Array:
+        raise NotImplementedError
+
+
+def _placed(judge: Judge, one: Judged, weight: float) -> Placed:
+    return Placed(
+        name=one.name,
+        loss=one.loss,
+        weight=weight,
+        seconds=one.seconds,
+        kernel=repr(judge.kernel_of(one.candidate)),
+        penalty=one.candidate.penalty,
+    )
+
+
+def _how(judge: Judge) -> str:
+    parts = judge.splits.parts
+    if judge.splits.one_by_one:
+        return f"each row left out in closed form, or in {len(parts)} folds"
+    if len(parts) > 1:
+        return f"in {len(parts)} folds"
+    return f"on {len(parts[0][1])} rows kept aside"

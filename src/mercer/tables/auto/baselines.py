@@ -1,0 +1,64 @@
+"""What an ensemble must beat: a constant, a linear model, boosted trees; and columns that leak."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+from ...checks import Array
+from ..encoder import TableEncoder
+from .judging import Judge, Judged
+from .tasks import PLAIN, ClassTask, Task
+
+BASELINES = {"linear": "A linear model would", "trees": "Boosted trees would"}
+SAME = 1.0 - 1e-9  # correlation of a column with the target from which on it is the target
+FEW = 5  # rows that a value of a column must have on average to be a code of the class
+
+
+def baseline_losses(judge: Judge, judged: Sequence[Judged]) -> dict[str, float]:
+    """Return the loss of each baseline on the judged rows, for those that were judged."""
+    task, splits = judge.task, judge.splits
+    rows = splits.rows
+    constant = np.zeros((len(task), task.constant(rows).shape[1]))
+    for train, held in splits.parts:
+        constant[held] = task.constant(train)
+    found = {"constant": task.loss(task.evidence(constant[rows], rows), rows)}
+    linear = [one.loss for one in judged if one.candidate.family == "linear"]
+    if linear:
+        found["linear"] = min(linear)
+    return found
+
+
+def leaking_columns(encoder: TableEncoder, X: Array, task: Task) -> list[str]:
+    """Return the names of columns that determine the target by themselves.
+
+    A number does where it is a linear function of y; a column of few values does where each value
+    goes with one class.
+    """
+    found = []
+    for column in encoder.columns_:
+        part = X[:, column.start : column.stop]
+        if part.shape[1] and (_is_class(part, task) or _is_number(part, task)):
+            found.append(column.name)
+    return found
+
+
+def _is_number(part: Array, task: Task) -> bool:
+    if isinstance(task, ClassTask):
+        return False
+    y, x = task.targets(PLAIN)[:, 0], part[:, 0].astype(np.float64)
+    sizes = np.linalg.norm(x - x.mean()) * np.linalg.norm(y - y.mean())
+    return bool(sizes > 0 and abs((x - x.mean()) @ (y - y.mean())) >= SAME * sizes)
+
+
+def _is_class(part: Array, task: Task) -> bool:
+    if not isinstance(task, ClassTask):
+        return False
+    values, place = np.unique(part, axis=0, return_inverse=True)
+    if len(values) * FEW > len(part):
+        return False
+    table = np.zeros((len(values), task.count))
+    np.add.at(table, (place.ravel(), task.codes), 1.0)
+    return bool(((table > 0).sum(axis=1) == 1).all())

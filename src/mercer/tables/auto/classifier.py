@@ -1,0 +1,253 @@
+"""Classification of the rows of a table, without a word about kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import check_scoring
+
+from ... import checks
+from ...checks import Array, InputError, sentence
+from ...fitting.cross_validation import HeldOutClasses, as_score, weight_option
+from ...models.contract.atomic import atomic
+from ...models.contract.records import recorded
+from ...models.contract.targets import as_classes, class_weighted
+from ...postfit.calibration import probabilities
+from ...typing import (
+    Callback,
+    ClassWeight,
+    LabelsLike,
+    MemoryLimit,
+    PointsLike,
+    Scoring,
+    Seed,
+    Weights,
+)
+from .base import AutoKernel
+from .members import Member
+from .tasks import ClassTask, Score
+
+
+class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
+    """Classification of the rows of a table by an ensemble of kernel models, found in a minute.
+
+    The table is encoded by `TableEncoder`, once with standardised numbers and once with normal
+    scores of ranks. Ridge models with Laplacian, exponential, Gaussian, Matérn and other kernels,
+    with learned metrics, support vector machines and logistic models are then judged one after
+    another, the most promising first, by their predictions of rows that they have not seen:
+    leave-one-out in closed form for fixed kernels, folds for all others, and rows kept aside where
+    there are many. Their probabilities are averaged with weights that a greedy selection finds
+    [1]_: P(c | x) = sum_m w_m P_m(c | x).
+
+    Parameters
+    ----------
+    time_limit : float, default=60.0
+        Seconds that the fit may take. None lets all candidates have their turn.
+    max_candidates : int, default=None
+        How many candidates are judged. If it is given there is no clock, and the fit is the same
+        each time.
+    scoring : str or callable, default=None
+        What the ensemble is chosen by: a scorer of scikit-learn; None is the log loss.
+    split : {"auto", "time"}, default="auto"
+        Who is judged by whom: folds that keep the shares of the classes, or, for rows in the order
+        of time, the last fifth by what was before it.
+    types : dict, default=None
+        By the name of a column, or its position in an array, what it is: see `TableEncoder`.
+    class_weight : {"balanced"} or dict, default=None
+        Weight per class, multiplied with the sample weights.
+    refit : bool, default=True
+        Whether members that were judged on rows kept aside are fitted to all rows in the end, where
+        there is time.
+    memory_limit : int or str, default="auto"
+        Bytes that the fit may allocate, as a number or a text such as "2GB"; "auto" takes a share
+        of the free memory.
+    callback : callable, default=None
+        Called with the record of each candidate; returning True ends the race.
+    n_jobs : int, default=None
+        Number of threads; None uses all that are allowed, -1 one per processor.
+    random_state : int, RandomState or Generator, default=None
+        Seed of the folds; None is a fixed seed.
+    verbose : bool or int, default=False
+        Whether to show progress on stderr.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    members_ : tuple of Member
+        The models of the ensemble with their weights, the heaviest first.
+    encoders_ : dict of TableEncoder
+        The encoders, "standard" and "rank", of which each member takes one.
+    leaderboard_ : Leaderboard
+        All that was tried, with its loss on rows it had not seen.
+    baselines_ : dict of float
+        The loss of the shares of the classes ("constant") and of a linear model ("linear").
+    notes_ : tuple of str
+        What was left out of the table and what else should be known, in sentences.
+    kernel_ : Kernel
+        The kernel of the heaviest member, of encoded rows.
+    certificate_ : AutoCertificate
+        What the fit came to, and what it cost.
+
+    See Also
+    --------
+    AutoKernelRegressor : The same for numbers.
+    TableEncoder : How the table becomes numbers.
+
+    References
+    ----------
+    .. [1] R. Caruana, A. Niculescu-Mizil, G. Crew, A. Ksikes, "Ensemble selection from libraries of
+       models", International Conference on Machine Learning (2004).
+
+    Examples
+    --------
+    >>> from mercer import AutoKernelClassifier
+    >>> rows = [{"size": s, "colour": c} for s in range(8) for c in ("red", "blue")]
+    >>> labels = ["large" if row["size"] > 3 else "small" for row in rows]
+    >>> model = AutoKernelClassifier(max_candidates=4).fit(rows, labels)
+    >>> model.predict([{"size": 7, "colour": "red"}]).tolist()
+    ['large']
+    """
+
+    classes_: Array
+    _measure: ClassVar[str] = "log loss"
+
+    def __init__(
+        self,
+        *,
+        time_limit: float | None = 60.0,
+        max_candidates: int | None = None,
+        scoring: Scoring = None,
+        split: str = "auto",
+        types: Mapping[Any, str] | None = None,
+        class_weight: ClassWeight = None,
+        refit: bool = True,
+        memory_limit: MemoryLimit = "auto",
+        callback: Callback = None,
+        n_jobs: int | None = None,
+        random_state: Seed = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.time_limit = time_limit
+        self.max_candidates = max_candidates
+        self.scoring = scoring
+        self.split = split
+        self.types = types
+        self.class_weight = class_weight
+        self.refit = refit
+        self.memory_limit = memory_limit
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @atomic
+    @recorded
+    def fit(
+        self,
+        X: PointsLike,
+        y: LabelsLike,
+        sample_weight: Weights = None,
+        groups: LabelsLike | None = None,
+    ) -> Self:
+        """Find the ensemble.
+
+        Parameters
+        ----------
+        X : data frame, array-like of shape (n, n_columns) or list of dicts
+            The training rows.
+        y : array-like of shape (n,)
+            The class of each row.
+        sample_weight : float or array-like of shape (n,), default=None
+            Weight of each row; a row of weight 0 is left out. None is 1 for all.
+        groups : array-like of shape (n,), default=None
+            The group of each row: rows of one group are never judged by each other.
+
+        Returns
+        -------
+        AutoKernelClassifier
+            The fitted estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the table, the classes, the weights or the parameters are not what they must be.
+        """
+        run, limits = self._begin()
+        encoded = self._encode_table(X)
+        n = len(next(iter(encoded.values())))
+        self.classes_, codes = as_classes(run.who, y, n)
+        weight = checks.sample_weight(run.who, sample_weight, n)
+        weight = class_weighted(self, self.classes_[codes], weight)
+        kept = np.arange(n) if weight is None else np.flatnonzero(weight)
+        encoded = {name: found[kept] for name, found in encoded.items()}
+        codes, weight = codes[kept], None if weight is None else weight[kept]
+        if len(np.unique(codes)) < len(self.classes_):
+            must = "every class must have a row with a positive weight"
+            raise InputError(sentence(run.who, must, "a class without one"))
+        groups = None if groups is None else checks.array(run.who, "groups", groups)[kept]
+        splits = self._splits(len(kept), codes, groups, run)
+        count = len(self.classes_)
+        task = ClassTask(
+            codes=codes, count=count, weight=weight, score=self._score(codes, weight)
+        )
+        self._learn(encoded, task, splits, run, limits)
+        return self
+
+    def _score(self, codes: Array, weight: Array | None) -> Score | None:
+        """Return the loss that `scoring` asks for; None for the log loss."""
+        if self.scoring is None:
+            return None
+        classes = self.classes_
+
+        def loss(values: Array, rows: Array) -> float:
+            known = HeldOutClasses(
+                values=values,
+                classes=classes,
+                decide=lambda v: classes[v.argmax(axis=1)],
+                chances=lambda v: v,
+                shape=lambda v: v[:, 1] if v.shape[1] == 2 else v,
+            )
+            scorer = check_scoring(known, self.scoring)
+            option = weight_option(scorer, None if weight is None else weight[rows])
+            found = scorer(known, np.arange(len(rows)), classes[codes[rows]], **option)
+            return -as_score("scoring", found)
+
+        return loss
+
+    def _values(self, member: Member, scores: Array) -> Array:
+        return probabilities(scores[:, 0] if scores.shape[1] == 1 else scores, member.link)
+
+    def predict_proba(self, X: PointsLike) -> Array:
+        """Estimate the probability of each class.
+
+        Parameters
+        ----------
+        X : data frame, array-like of shape (n, n_columns) or list of dicts
+            The rows, with the columns of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            The probabilities, in the order of `classes_`.
+        """
+        found = self._average(X)
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+    def predict(self, X: PointsLike) -> Array:
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : data frame, array-like of shape (n, n_columns) or list of dicts
+            The rows, with the columns of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The likeliest class.
+        """
+        return np.asarray(self.classes_[self._average(X).argmax(axis=1)])

@@ -1,0 +1,92 @@
+"""Judgement of candidates on rows that are kept aside, for tables with many rows."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...checks import Array
+from ...kernels import Kernel
+from ...models.base import KernelEstimator
+from .judging import Candidate, Judge, Judged, scores_of
+
+ENOUGH_CENTRES, MOST_CENTRES = 500, 5000
+CENTRE_RATE = 4e10  # multiplications and additions per second with few centres
+
+
+@dataclass(frozen=True, kw_only=True)
+class HoldoutJudge(Judge):
+    """Judges rows that are kept aside by models of some of the others.
+
+    size: how many others, in the order of the splits, which is random.
+    """
+
+    size: int
+
+    @property
+    def rows(self) -> Array:
+        """The rows that models are fitted to."""
+        return self.splits.parts[0][0][: self.size]
+
+    def judge(self, candidate: Candidate) -> list[Judged]:
+        """Return the candidate judged; of an "rfm" one for each number of steps."""
+        start = time.monotonic()
+        if candidate.learner != "rfm":
+            kernel = self.kernel_of(candidate)
+            return [self.best(candidate, lambda one: self.tried(one, kernel, start))]
+        rows, view, task = self.rows, self.views[candidate.view], self.task
+        targets = task.targets(candidate.target)[rows]
+        weight = None if task.weight is None else task.weight[rows]
+        fits = self.recursion_of(candidate).fits(
+            view.X[rows], targets, weight, candidate.steps, self.monitor
+        )
+        found = []
+        for step, fit in enumerate(fits):
+            if step:  # the first is a ridge model
+                own = replace(candidate, steps=step)
+                found.append(self.tried(own, fit.kernel, start))
+        return found
+
+    def tried(self, candidate: Candidate, kernel: Kernel, start: float) -> Judged:
+        """Return a candidate judged with its penalty."""
+        return self._judged(candidate, kernel, self.fitted(candidate, kernel, self.rows), start)
+
+    def promoted(self, judged: Judged, within: float | None) -> Judged:
+        """Return a candidate fitted to all rows that are not kept aside; within: so many seconds.
+
+        Its kernel and its penalty stay.
+        """
+        start = time.monotonic()
+        rows, kernel = self.splits.parts[0][0], judged.kernel
+        assert kernel is not None
+        model = self.fitted_to_many(judged.candidate, kernel, rows, within)
+        found = self._judged(judged.candidate, kernel, model, start)
+        return replace(found, trained=len(rows))
+
+    def fitted_to_many(
+        self, candidate: Candidate, kernel: Kernel, rows: Array, within: float | None
+    ) -> KernelEstimator:
+        """Return the model fitted to many rows, by few centres where the time is short."""
+        return self.fitted(candidate, kernel, rows, within)
+
+    def _judged(
+        self, candidate: Candidate, kernel: Kernel, model: KernelEstimator, start: float
+    ) -> Judged:
+        held = self.splits.rows
+        scores = scores_of(model, self.views[candidate.view].X[held])
+        return self.judged(
+            candidate,
+            scores,
+            seconds=time.monotonic() - start,
+            trained=len(self.rows),
+            kernel=kernel,
+            model=model,
+        )
+
+
+def centres_for(n: int, seconds: float) -> int:
+    """Return how many centres a fit of n rows in so many seconds can have."""
+    count = int(np.sqrt(seconds * CENTRE_RATE / n))
+    return min(max(count, ENOUGH_CENTRES), MOST_CENTRES)

@@ -1,0 +1,233 @@
+"""Candidates and their honest judgement: predictions of rows by models that have not seen them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...checks import Array
+from ...fitting.rfm.recursion import Recursion
+from ...inputs import Matrix
+from ...kernels import Kernel
+from ...models import SVC, SVR, KernelMachineClassifier, KernelRidge
+from ...models.base import KernelEstimator
+from ...monitor import Monitor
+from ...run import Run
+from .ridges import RidgeScores, best_penalty, dense_gram
+from .splits import Splits
+from .tasks import PLAIN, ClassTask, Task
+from .views import UNIT, TableView
+
+TRIES = 8  # penalties of one candidate
+GRADIENT_ROWS = 2000  # at which the gradient is taken for a metric
+ACCURACY = 1e-4  # of fits whose predictions are averaged with others
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A model to be judged.
+
+    learner: "ridge", "rfm", "svm" or "logistic". view: of the table. family, width: of the kernel,
+    see `TableView.kernel`. target: what is fitted, see `Task`. penalty: alpha, or C of an "svm";
+    where a search starts. steps, diagonal: of the metric of an "rfm".
+    """
+
+    learner: str
+    view: str
+    family: str
+    width: float
+    target: str = PLAIN
+    penalty: float = 1.0
+    steps: int = 0
+    diagonal: bool = True
+
+    @property
+    def name(self) -> str:
+        """A short text that tells it from all others."""
+        words = [self.learner, self.family, f"{self.width:g}", self.view]
+        if self.learner == "rfm":
+            words.append(f"{'diagonal' if self.diagonal else 'full'} {self.steps}")
+        return " ".join(words if self.target == PLAIN else [*words, self.target])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """A candidate with its honest predictions.
+
+    candidate: with the penalty that was best. link, evidence, loss: see `Task`; of the rows that
+    are judged. seconds: that it took. trained: on how many rows. kernel: of the model. model: what
+    gave the predictions, where one model gave all of them.
+    """
+
+    candidate: Candidate
+    link: float
+    evidence: Array
+    loss: float
+    seconds: float
+    trained: int
+    kernel: Kernel | None = None
+    model: KernelEstimator | None = None
+
+    @property
+    def name(self) -> str:
+        """A short text that tells it from all others."""
+        few = self.model is not None and self.trained > 0
+        return f"{self.candidate.name} ({self.trained} rows)" if few else self.candidate.name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judge:
+    """What judges of candidates know of a table.
+
+    task: what is to be predicted. views: of the table. splits: who may see what.
+    """
+
+    task: Task
+    views: Mapping[str, TableView]
+    splits: Splits
+    run: Run
+
+    @property
+    def monitor(self) -> Monitor:
+        """What stops a judgement that takes too long."""
+        return self.run.monitor
+
+    def kernel_of(self, candidate: Candidate) -> Kernel:
+        """Return the kernel of a candidate, before a metric is learnt."""
+        return self.views[candidate.view].kernel(candidate.family, candidate.width)
+
+    def recursion_of(self, candidate: Candidate) -> Recursion:
+        """Return how the metric of a candidate is learnt."""
+        return Recursion(
+            kernel=UNIT[candidate.family],
+            width=candidate.width,
+            alpha=candidate.penalty,
+            diagonal=candidate.diagonal,
+            gradient_rows=GRADIENT_ROWS,
+            seed=self.run.seed,
+        )
+
+    def model_of(self, candidate: Candidate, kernel: Kernel) -> KernelEstimator:
+        """Return the estimator of a candidate, not fitted."""
+        options = {"kernel": kernel, "n_jobs": self.run.n_jobs}
+        if candidate.learner == "logistic":
+            return KernelMachineClassifier(alpha=candidate.penalty, tol=ACCURACY, **options)
+        if candidate.learner == "svm":
+            kind = SVC if isinstance(self.task, ClassTask) else SVR
+            return kind(C=candidate.penalty, **options)
+        return KernelRidge(
+            alpha=candidate.penalty,
+            fit_intercept=True,
+            tol=ACCURACY,
+            memory_limit=self.run.memory_limit,
+            random_state=self.run.seed,
+            **options,
+        )
+
+    def fitted(
+        self, candidate: Candidate, kernel: Kernel, rows: Array, within: float | None = None
+    ) -> KernelEstimator:
+        """Return the model of a candidate fitted to rows; within: so many seconds."""
+        model = self.model_of(candidate, kernel).set_params(time_limit=within)
+        y = self.task.targets(candidate.target)[rows]
+        if candidate.learner in ("svm", "logistic"):
+            y = self.task.codes[rows] if isinstance(self.task, ClassTask) else y[:, 0]
+        weight = None if self.task.weight is None else self.task.weight[rows]
+        X = self.views[candidate.view].X[rows]
+        fitted: KernelEstimator = model.fit(X, y, sample_weight=weight)
+        return fitted
+
+    def judged(self, candidate: Candidate, scores: Array, **known: object) -> Judged:
+        """Return what honest scores of the judged rows are worth; known: other fields."""
+        rows, task = self.splits.rows, self.task
+        if not np.isfinite(scores).all():
+            return Judged(
+                candidate=candidate, link=1.0, evidence=scores, loss=np.inf, **known  # type: ignore[arg-type]
+            )
+        link = task.link(scores, rows, candidate.target)
+        evidence = task.evidence(task.values(scores, link, candidate.target), rows)
+        loss = task.loss(evidence, rows)
+        return Judged(candidate=candidate, link=link, evidence=evidence, loss=loss, **known)  # type: ignore[arg-type]
+
+    def best(self, candidate: Candidate, try_one: Callable[[Candidate], Judged]) -> Judged:
+        """Return the candidate with the best penalty; try_one: judges it with its own."""
+        found: dict[float, Judged] = {}
+
+        def loss(penalty: float) -> float:
+            found[penalty] = try_one(replace(candidate, penalty=penalty))
+            return found[penalty].loss
+
+        return found[best_penalty(loss, candidate.penalty, TRIES)]
+
+
+class FoldJudge(Judge):
+    """Judges all rows: each by a model without it, or without its fold."""
+
+    def take(self, rows: Array) -> FoldJudge:
+        """Return a judge of some rows."""
+        views = {name: view.take(rows) for name, view in self.views.items()}
+        return replace(
+            self, task=self.task.take(rows), views=views, splits=self.splits.within(rows)
+        )
+
+    def judge(self, candidate: Candidate) -> list[Judged]:
+        """Return the candidate judged; of an "rfm" one for each number of steps."""
+        start = time.monotonic()
+        if candidate.learner == "rfm":
+            return self._recursive(candidate, start)
+        if candidate.learner == "ridge":
+            scores = self._ridge(candidate)
+        else:
+            scores = self._by_folds
+        return [self.best(candidate, lambda one: self._scored(one, scores(one), start))]
+
+    def _scored(self, candidate: Candidate, scores: Array, start: float) -> Judged:
+        return self.judged(candidate, scores, seconds=time.monotonic() - start, trained=0)
+
+    def _ridge(self, candidate: Candidate) -> Callable[[Candidate], Array]:
+        """Return what gives the scores of a ridge model for any penalty."""
+        kernel, points = self.kernel_of(candidate), self.views[candidate.view].points
+        scores = RidgeScores(
+            K=dense_gram(kernel, points, self.monitor),
+            targets=self.task.targets(candidate.target),
+            weight=self.task.weight,
+            splits=self.splits,
+            monitor=self.monitor,
+        )
+        return lambda one: scores.at(one.penalty)
+
+    def _by_folds(self, candidate: Candidate) -> Array:
+        """Return the scores of a machine."""
+        out = np.full(self.task.targets(candidate.target).shape, np.nan)
+        kernel, X = self.kernel_of(candidate), self.views[candidate.view].X
+        for train, held in self.splits.parts:
+            self.monitor.poll()
+            out[held] = scores_of(self.fitted(candidate, kernel, train), X[held])
+        return out[self.splits.rows]
+
+    def _recursive(self, candidate: Candidate, start: float) -> list[Judged]:
+        X, targets = self.views[candidate.view].X, self.task.targets(candidate.target)
+        weight, count = self.task.weight, candidate.steps
+        out = np.full((count + 1, *targets.shape), np.nan)
+        for train, held in self.splits.parts:
+            inside = None if weight is None else weight[train]
+            fits = self.recursion_of(candidate).fits(
+                X[train], targets[train], inside, count, self.monitor
+            )
+            new = Matrix(X[held])
+            for step, fit in enumerate(fits):
+                if step:  # the first is a ridge model
+                    out[step, held] = fit.at(new, self.monitor)
+        rows = self.splits.rows
+        steps = range(1, count + 1)
+        return [self._scored(replace(candidate, steps=k), out[k][rows], start) for k in steps]
+
+
+def scores_of(model: KernelEstimator, X: Array) -> Array:
+    """Return the scores of rows by a fitted model, one column per output."""
+    found = model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
+    scores = np.asarray(found, dtype=np.float64)
+    return scores[:, None] if scores.ndim == 1 else scores

@@ -1,0 +1,78 @@
+"""Honest scores of ridge models with fixed kernels, and the penalty that makes them best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...checks import Array
+from ...grams import Prepared
+from ...grams.sides import Side, View
+from ...inputs import Matrix
+from ...kernels import Kernel
+from ...monitor import Monitor
+from ...solvers import RidgeProblem
+from ...solvers.ridge.refits import RidgeRefits
+from .splits import Splits
+
+STEP = 4.0  # between two penalties
+LEAST, MOST = 1e-6, 1e4
+
+
+@dataclass(frozen=True, kw_only=True)
+class RidgeScores:
+    """Ridge models of one kernel on rows.
+
+    K: of the rows, dense. targets, weight: of the rows. splits: about them.
+    """
+
+    K: Array
+    targets: Array
+    weight: Array | None
+    splits: Splits
+    monitor: Monitor
+
+    def at(self, alpha: float) -> Array:
+        """Return honest scores of the judged rows; NaN where there is no solution."""
+        problem = RidgeProblem(
+            targets=self.targets,
+            alpha=np.full(self.targets.shape[1], alpha),
+            weight=self.weight,
+            intercept=True,
+        )
+        refits = RidgeRefits(self.K, problem, [alpha], self.monitor, shared=False)
+        if self.splits.one_by_one:
+            return self.targets - refits.leave_one_out(alpha)
+        errors = np.full(self.targets.shape, np.nan)
+        for _, held in self.splits.parts:
+            errors[held] = refits.part(held).errors.get(alpha, np.nan)
+        rows = self.splits.rows
+        return np.asarray(self.targets[rows] - errors[rows])
+
+
+def dense_gram(kernel: Kernel, points: Matrix, monitor: Monitor) -> Array:
+    """Return K of all points, in single precision."""
+    prepared = Prepared(kernel, View(Side(points)))
+    return prepared.gram(dtype=np.float32, monitor=monitor).dense()
+
+
+def best_penalty(
+    judge: Callable[[float], float], start: float, most: int
+) -> float:
+    """Return the penalty with the smallest loss, searched downhill from a start.
+
+    judge: returns the loss of a penalty. most: how many may be tried.
+    """
+    losses = {start: judge(start)}
+    for factor in (STEP, 1.0 / STEP):
+        best, alpha = losses[start], start * factor
+        while len(losses) < most and LEAST <= alpha <= MOST:
+            losses[alpha] = judge(alpha)
+            if not losses[alpha] < best:
+                break
+            best, alpha = losses[alpha], alpha * factor
+        if min(losses, key=lambda one: losses[one]) != start:
+            break
+    return min(losses, key=lambda one: losses[one])

@@ -1,0 +1,80 @@
+"""Which rows a candidate is judged on, and which it may see for that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
+from ...checks import Array
+
+FOLDS = 4
+WHOLE = 6000  # rows up to which all are judged: beyond, a part of them is held out once
+HELD_SHARE, HELD_MOST = 0.2, 3000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Splits:
+    """Pairs of rows to learn from and rows to be judged on.
+
+    one_by_one: whether a closed form may leave out each row by itself instead, which is as honest.
+    """
+
+    parts: tuple[tuple[Array, Array], ...]
+    one_by_one: bool = False
+
+    @property
+    def rows(self) -> Array:
+        """The rows that are judged, ascending."""
+        return np.sort(np.concatenate([held for _, held in self.parts]))
+
+    def within(self, rows: Array) -> Splits:
+        """Return the same for some rows, numbered anew; parts without a row of either are gone."""
+        place = np.full(max(int(rows.max()), self._last()) + 1, -1)
+        place[rows] = np.arange(len(rows))
+        parts = []
+        for pair in self.parts:
+            train, held = (place[part][place[part] >= 0] for part in pair)
+            if len(train) and len(held):
+                parts.append((train, held))
+        return Splits(parts=tuple(parts), one_by_one=self.one_by_one)
+
+    def one_by_one_of(self, n: int) -> Splits:
+        """Return the splits of n rows that are left out by themselves; learners take two halves."""
+        halves = np.arange(0, n, 2), np.arange(1, n, 2)
+        return Splits(parts=(halves, halves[::-1]), one_by_one=True)
+
+    def _last(self) -> int:
+        return max(int(part.max()) for pair in self.parts for part in pair)
+
+
+def make_splits(
+    n: int, codes: Array | None, groups: Array | None, in_time: bool, seed: int
+) -> Splits:
+    """Return the splits of n rows.
+
+    codes: the classes of the rows, whose shares all parts keep; None for numbers. groups: rows of
+    one group stay together. in_time: whether rows are ordered by time; then the last are judged by
+    those before them.
+    """
+    if in_time:
+        first = n - max(1, int(HELD_SHARE * n))
+        return Splits(parts=((np.arange(first), np.arange(first, n)),))
+    count = min(FOLDS, n if codes is None else int(np.bincount(codes).min()))
+    blank = np.zeros(n)
+    if groups is not None:
+        count = min(FOLDS, len(np.unique(groups)))
+        kind = GroupKFold if codes is None else StratifiedGroupKFold
+        grouped = kind(count, shuffle=True, random_state=seed).split(blank, codes, groups)
+        return Splits(parts=tuple(grouped))
+    if n > WHOLE:
+        count = max(round(1 / HELD_SHARE), int(np.ceil(n / HELD_MOST)))
+    stratified = codes is not None and np.bincount(codes).min() >= 2
+    splitter = StratifiedKFold if stratified else KFold
+    count = max(2, min(count, n))
+    parts = tuple(splitter(count, shuffle=True, random_state=seed).split(blank, codes))
+    if n > WHOLE:
+        train, held = parts[0]
+        return Splits(parts=((np.random.default_rng(seed).permutation(train), held),))
+    return Splits(parts=parts, one_by_one=True)

@@ -1,0 +1,240 @@
+"""What is to be predicted, and how good predictions are: classes or numbers.
+
+Candidates are fitted to *targets* and give *scores*. A *link* that is fitted to honest scores turns
+them into *values*: probabilities of classes, or numbers in the units of y. An ensemble averages
+values. Its loss is a function of their *evidence*, which is linear in the values, so that the
+evidence of an average is the average of the evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from ...checks import Array
+from ...postfit.calibration import fit_slope, probabilities
+
+PLAIN, LOG = "plain", "log"
+LEAST_CHANCE = 1e-6  # of the class that came true, in a logarithm
+SKEWED = 1.0  # skewness of y from which on its logarithm may be the better target
+
+Score = Callable[[Array, Array], float]  # values and rows to a loss
+
+
+class Task(Protocol):
+    """`ClassTask` or `NumberTask`.
+
+    weight: of the rows, or None. kinds: what the targets may be: "plain", or "log".
+    """
+
+    weight: Array | None
+
+    def __len__(self) -> int: ...
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of targets that are worth a try, the first one always."""
+
+    def take(self, rows: Array) -> Task:
+        """Return the task of some rows."""
+
+    def targets(self, kind: str) -> Array:
+        """Return what is fitted, one row per point and one column per output."""
+
+    def link(self, scores: Array, rows: Array, kind: str) -> float:
+        """Return the number that turns scores of rows into values best."""
+
+    def values(self, scores: Array, link: float, kind: str) -> Array:
+        """Return values from scores."""
+
+    def constant(self, rows: Array) -> Array:
+        """Return the values, one row, that predict these rows best without looking at X."""
+
+    def evidence(self, values: Array, rows: Array) -> Array:
+        """Return what the loss needs to know of values of rows."""
+
+    def loss(self, evidence: Array, rows: Array) -> float:
+        """Return the mean loss of rows; the smaller, the better."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassTask:
+    """One of several classes per row.
+
+    codes: the class of each row, a number from 0. count: how many classes there are. weight: of the
+    rows. score: the loss that a user asks for, of probabilities; None is the log loss.
+    """
+
+    codes: Array
+    count: int
+    weight: Array | None = None
+    score: Score | None = None
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def take(self, rows: Array) -> ClassTask:
+        """Return the task of some rows."""
+        weight = None if self.weight is None else self.weight[rows]
+        return replace(self, codes=self.codes[rows], weight=weight)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Classes have one kind of targets: -1 and 1."""
+        return (PLAIN,)
+
+    @cached_property
+    def _targets(self) -> Array:
+        signs = np.where(self.codes[:, None] == np.arange(self.count), 1.0, -1.0)
+        return signs[:, 1:] if self.count == 2 else signs
+
+    def targets(self, kind: str) -> Array:
+        """Return -1 and 1: one column for two classes, otherwise one per class."""
+        return self._targets
+
+    def link(self, scores: Array, rows: Array, kind: str) -> float:
+        """Return the slope that makes the classes of rows most likely."""
+        weight = None if self.weight is None else self.weight[rows]
+        return fit_slope(_flat(scores), self.codes[rows], weight)
+
+    def values(self, scores: Array, link: float, kind: str) -> Array:
+        """Return probabilities, one column per class."""
+        return probabilities(_flat(scores), link)
+
+    def constant(self, rows: Array) -> Array:
+        """Return the shares of the classes."""
+        weight = None if self.weight is None else self.weight[rows]
+        shares = np.bincount(self.codes[rows], weights=weight, minlength=self.count)
+        return np.asarray(shares / shares.sum())[None, :]
+
+    def evidence(self, values: Array, rows: Array) -> Array:
+        """Return the probability of the class that came true; all for a loss of the user."""
+        if self.score is not None:
+            return values
+        return values[np.arange(len(rows)), self.codes[rows]]
+
+    def loss(self, evidence: Array, rows: Array) -> float:
+        """Return the log loss, or the loss of the user."""
+        if self.score is not None:
+            return self.score(evidence, rows)
+        weight = None if self.weight is None else self.weight[rows]
+        return float(np.average(-np.log(np.maximum(evidence, LEAST_CHANCE)), weights=weight))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Units:
+    """What turns scores into numbers in the units of y, for each kind of target.
+
+    means, spreads: of y and of its logarithm, by the kind of target; low, high: ends of y; all have
+    one number per output.
+    """
+
+    means: dict[str, Array]
+    spreads: dict[str, Array]
+    low: Array
+    high: Array
+
+    @staticmethod
+    def of(y: Array, kinds: Sequence[str], weight: Array | None) -> Units:
+        """Return those of y, one column per output."""
+        means, spreads = {}, {}
+        for kind in kinds:
+            inner = np.log(y) if kind == LOG else y
+            means[kind] = np.average(inner, axis=0, weights=weight)
+            spread = np.sqrt(np.average((inner - means[kind]) ** 2, axis=0, weights=weight))
+            spreads[kind] = np.where(spread > 0, spread, 1.0)
+        return Units(means=means, spreads=spreads, low=y.min(axis=0), high=y.max(axis=0))
+
+    def targets(self, y: Array, kind: str) -> Array:
+        """Return y, or its logarithm, with mean 0 and variance 1."""
+        inner = np.log(y) if kind == LOG else y
+        return np.asarray((inner - self.means[kind]) / self.spreads[kind])
+
+    def values(self, scores: Array, link: float, kind: str) -> Array:
+        """Return numbers within what y has been."""
+        inner = self.means[kind] + self.spreads[kind] * scores
+        if kind == LOG:
+            inner = link * np.exp(np.minimum(inner, np.log(self.high)))
+        return np.clip(inner, self.low, self.high)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberTask:
+    """Numbers per row.
+
+    y: one column per output. weight: of the rows. score: the loss that a user asks for, of
+    predictions; None is the squared error, each output in units of its variance.
+    """
+
+    y: Array
+    weight: Array | None = None
+    score: Score | None = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, rows: Array) -> NumberTask:
+        """Return the task of some rows, with the same units."""
+        weight = None if self.weight is None else self.weight[rows]
+        found = replace(self, y=self.y[rows], weight=weight)
+        found.__dict__.update(kinds=self.kinds, units=self.units)
+        return found
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """The logarithm is worth a try where y is positive and leans to the left."""
+        if self.y.shape[1] != 1 or not (self.y > 0).all():
+            return (PLAIN,)
+        moved = self.y[:, 0] - self.y[:, 0].mean()
+        spread = float(np.sqrt(np.mean(moved**2)))
+        skewed = spread > 0 and float(np.mean((moved / spread) ** 3)) > SKEWED
+        return (PLAIN, LOG) if skewed else (PLAIN,)
+
+    @cached_property
+    def units(self) -> Units:
+        """What turns scores into values."""
+        return Units.of(self.y, self.kinds, self.weight)
+
+    def targets(self, kind: str) -> Array:
+        """Return y, or its logarithm, with mean 0 and variance 1."""
+        return self.units.targets(self.y, kind)
+
+    def link(self, scores: Array, rows: Array, kind: str) -> float:
+        """Return the factor of least squares for exponentials, and 1 otherwise.
+
+        The exponential of a mean of logarithms is below the mean of the numbers.
+        """
+        if kind == PLAIN:
+            return 1.0
+        found, y = self.values(scores, 1.0, kind)[:, 0], self.y[rows, 0]
+        weight = np.ones(len(rows)) if self.weight is None else self.weight[rows]
+        return float((weight * found) @ y / ((weight * found) @ found))
+
+    def values(self, scores: Array, link: float, kind: str) -> Array:
+        """Return numbers in the units of y, within what y has been."""
+        return self.units.values(scores, link, kind)
+
+    def constant(self, rows: Array) -> Array:
+        """Return the mean of each output."""
+        weight = None if self.weight is None else self.weight[rows]
+        return np.average(self.y[rows], axis=0, weights=weight)[None, :]
+
+    def evidence(self, values: Array, rows: Array) -> Array:
+        """Return the values."""
+        return values
+
+    def loss(self, evidence: Array, rows: Array) -> float:
+        """Return the mean squared error against the variance, or the loss of the user."""
+        if self.score is not None:
+            return self.score(evidence, rows)
+        weight = None if self.weight is None else self.weight[rows]
+        errors = ((self.y[rows] - evidence) / self.units.spreads[PLAIN]) ** 2
+        return float(np.average(errors.mean(axis=1), weights=weight))
+
+
+def _flat(scores: Array) -> Array:
+    return scores[:, 0] if scores.shape[1] == 1 else scores

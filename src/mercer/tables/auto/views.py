@@ -1,0 +1,63 @@
+"""The table as the candidates see it: matrices of numbers, and how far rows are apart in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.spatial.distance import pdist
+
+from ...checks import Array
+from ...inputs import Matrix
+from ...kernels import Gaussian, Kernel, Laplacian, Linear, Matern
+
+SAMPLE = 400  # rows whose distances are looked at
+UNIT: dict[str, Kernel] = {  # kernels for which a metric is learnt
+    "laplacian": Laplacian(gamma=1.0),
+    "exponential": Matern(nu=0.5),
+    "gaussian": Gaussian(gamma=1.0),
+}
+
+
+@dataclass(frozen=True)
+class TableView:
+    """A matrix of all rows, in single precision, and the median distances of its rows."""
+
+    X: Array
+
+    @cached_property
+    def points(self) -> Matrix:
+        """The rows, as kernels take them."""
+        return Matrix(self.X)
+
+    @cached_property
+    def medians(self) -> dict[str, float]:
+        """The median distance of two rows, "cityblock" and "euclidean"."""
+        n = len(self.X)
+        rows = np.random.default_rng(0).choice(n, min(n, SAMPLE), replace=False)
+        found = {}
+        for name in ("cityblock", "euclidean"):
+            distances = pdist(self.X[rows].astype(np.float64), name)
+            positive = distances[distances > 0]
+            found[name] = float(np.median(positive)) if len(positive) else 1.0
+        return found
+
+    def take(self, rows: Array) -> TableView:
+        """Return some rows, with the same distances."""
+        found = TableView(self.X[rows])
+        found.__dict__["medians"] = self.medians
+        return found
+
+    def kernel(self, family: str, width: float) -> Kernel:
+        """Return a kernel; width: in units of the median distance."""
+        if family == "laplacian":
+            return Laplacian(gamma=1.0 / (width * self.medians["cityblock"]))
+        length = width * self.medians["euclidean"]
+        if family == "exponential":
+            return Matern(nu=0.5, length_scale=length)
+        if family == "matern":
+            return Matern(nu=1.5, length_scale=length)
+        if family == "gaussian":
+            return Gaussian(sigma=length)
+        return (1.0 / length**2) * Linear()
