@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from ... import checks
 from ...checks import Array, InputError, sentence
-from ...inputs import ROWS, Input, Matrix, RowBlocks
+from ...inputs import ROWS, Input, RowBlocks
 from ..algebra import HIGHEST
 from ..base import Kernel
-from ..pairs import Pairs, as_matrix, column_weights, decay_distance, power_distance
+from ..pairs import Pairs, as_matrix, column_weights, decay_distance, power_distance, times_columns
 from ..parameters import Bandwidth, data_bandwidth, data_length, each_length, lengths
 
 
@@ -150,11 +149,7 @@ class SumPower(Kernel):
         if isinstance(points, RowBlocks):
             return points.mapped(self.scaled)
         rows = as_matrix(points)
-        factors = self._factors(rows.n_columns).astype(rows.dtype)
-        if rows.is_sparse:
-            made = rows.values @ scipy.sparse.diags_array(factors)
-            return Matrix(scipy.sparse.csr_array(made))
-        return Matrix(rows.values * factors)
+        return times_columns(rows, self._factors(rows.n_columns))
 
     def pullback(self, points: Input, slopes: Array) -> Array:
         """Return derivatives by the columns of points, from those by the scaled columns.
