@@ -144,7 +144,7 @@ def test_categories_that_are_numbers():
     assert np.array_equal(rows(encoder, ["20", None]), wanted)  # known, though of another type
     with pytest.raises(
         InputError,
-        match="column 'a': values must be numbers, as in fit, or be .*; got text, 'x' in row 1",
+        match=r"column 'a': values must be numbers, as in fit, or be .*; got text, 'x' in row 1",
     ):
         rows(encoder, ["20", "x"])
 
