@@ -20,6 +20,7 @@ from mercer.grams.maps import waves as waves_module
 from mercer.inputs import RowBlocks
 from mercer.kernels import (
     Constant,
+    Exponential,
     Gaussian,
     Laplacian,
     Linear,
@@ -38,6 +39,7 @@ KERNELS = [
     Laplacian(0.2),
     Laplacian((0.1, 0.2, 0.3, 0.4)),
     Matern(0.5, 2.0),
+    Exponential((1.0, 2.0, 3.0, 4.0)),
     Matern(1.5, (1.0, 2.0, 3.0, 4.0)),
     Matern(3.3, 2.0),
     RationalQuadratic(0.7, 2.0),

@@ -11,13 +11,16 @@ from mercer.grams.slopes.outer import gradient_outer_product
 from mercer.inputs import Matrix, Objects
 from mercer.kernels import (
     Chi2,
+    Exponential,
     Gaussian,
     Intersection,
     Laplacian,
     Linear,
+    LpNorm,
     Matern,
     Polynomial,
     RationalQuadratic,
+    SumPower,
 )
 from mercer.monitor import Monitor, Stopped
 
@@ -36,6 +39,12 @@ KERNELS = [
     Matern(0.5, 1.3),
     Matern(1.5, 1.3),
     RationalQuadratic(0.5),
+    Exponential((1.0, 2.0, 0.5, 3.0)),
+    LpNorm(1.5, 1.5, 1.3),
+    LpNorm(1.5, 1.0, (1.0, 2.0, 0.5, 3.0)),
+    LpNorm(1.0, 0.7).metric(FULL),
+    SumPower(1.0, 2, 0.1, 1.5),
+    SumPower(1.4, 3).metric(FULL),
     Polynomial(2),
     Linear(),
     Gaussian(0.3) + 0.5 * Laplacian(0.1),
@@ -106,7 +115,17 @@ def test_by_hand():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
     "kernel",
-    [Laplacian(0.4), Laplacian(0.4).metric(FULL), Matern(0.5), Matern(0.5).metric(WEIGHTS)],
+    [
+        Laplacian(0.4),
+        Laplacian(0.4).metric(FULL),
+        Matern(0.5),
+        Exponential().metric(WEIGHTS),
+        LpNorm(1.5, 1.0),
+        LpNorm(1.5, 1.5).metric(FULL),
+        LpNorm(0.7, 0.5),
+        SumPower(),
+        SumPower(0.6, 2, 0.1, 1.5),
+    ],
     ids=repr,
 )
 def test_a_point_is_no_direction_of_itself(kernel, dtype):

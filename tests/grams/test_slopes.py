@@ -23,11 +23,13 @@ from mercer.kernels import (
     Chi2,
     Constant,
     ExpDot,
+    Exponential,
     Gaussian,
     Intersection,
     Kernel,
     Laplacian,
     Linear,
+    LpNorm,
     Matern,
     NormalizedIntersection,
     Periodic,
@@ -35,6 +37,7 @@ from mercer.kernels import (
     RationalQuadratic,
     Sigmoid,
     Spectrum,
+    SumPower,
 )
 from mercer.monitor import Monitor, Stopped
 
@@ -97,6 +100,16 @@ KERNELS = [
     Matern(2.5, (1.0, 2.0, 0.5)),
     Matern(0.8, 1.1),
     Matern(3.0, 1.1),
+    Exponential(1.3),
+    Exponential((1.0, 2.0, 0.5)),
+    LpNorm(1.0, 0.6, 1.3),
+    LpNorm(1.5, 1.5, (1.0, 2.0, 0.5)),
+    LpNorm(1.5, 1.2, 1.3),
+    LpNorm(2.0, 1.3, 1.3),
+    SumPower(),
+    SumPower(1.0, 3, 0.2, 1.7),
+    SumPower(1.6, 2, 0.1, (1.0, 2.0, 0.5)),
+    SumPower(2.0, 1),
     RationalQuadratic(),
     RationalQuadratic(0.3, 1.7),
     RationalQuadratic(2.0, (1.0, 2.0, 0.5)),
@@ -180,8 +193,38 @@ def test_gradient_of_histograms_by_chi2():
 
 
 @pytest.mark.parametrize(
+    "kernel", [LpNorm(0.7, 0.5, 1.3), LpNorm(1.0, 0.5), SumPower(0.7, 2, 0.1, 2.0)], ids=repr
+)
+def test_gradients_of_powers_below_1(kernel):
+    """Of columns that lie apart: where they meet, these kernels are too steep for differences."""
+    points, others = np.round(X) + 0.25, np.round(Z) - 0.25
+    close(by_points(kernel, points, others), by_differences(kernel, points, others))
+
+
+@pytest.mark.parametrize(("kernel", "name"), [(LpNorm(1.5), "p"), (LpNorm(1.5), "q")])
+def test_exponents_have_no_derivative(kernel, name):
+    with pytest.raises(KernelError, match="its derivative by the parameters asked for must be"):
+        ParameterSlopes(kernel, [name], Matrix(X))
+    for scale in (2.0, (1.0, 2.0, 3.0)):
+        with pytest.raises(KernelError, match="its derivative by the parameters asked for must be"):
+            ParameterSlopes(SumPower(length_scale=scale), ["length_scale"], Matrix(X))
+
+
+@pytest.mark.parametrize(
     "kernel",
-    [Matern(0.5), Matern(0.3), Matern(1.5), Matern(0.8), Laplacian(0.5), Gaussian(1.0)],
+    [
+        Exponential(),
+        LpNorm(1.0, 0.5),
+        LpNorm(1.5, 1.0),
+        LpNorm(0.5, 0.3),
+        SumPower(0.5),
+        Matern(0.5),
+        Matern(0.3),
+        Matern(1.5),
+        Matern(0.8),
+        Laplacian(0.5),
+        Gaussian(1.0),
+    ],
     ids=repr,
 )
 def test_a_point_itself_adds_nothing(kernel):
@@ -312,6 +355,15 @@ PARAMETERS = [
     (Matern(1.5, (1.0, 2.0, 0.5)), ["length_scale"]),
     (Matern(0.8, 1.1), ["length_scale"]),
     (Matern(3.0, (1.0, 2.0, 0.5)), ["length_scale"]),
+    (Exponential(1.3), ["length_scale"]),
+    (Exponential((1.0, 2.0, 0.5)), ["length_scale"]),
+    (LpNorm(1.0, 1.0, 1.3), ["length_scale"]),
+    (LpNorm(1.5, 1.2, 1.3), ["length_scale"]),
+    (LpNorm(1.5, 1.0, (1.0, 2.0, 0.5)), ["length_scale"]),
+    (LpNorm(2.0, 1.3, (1.0, 2.0, 0.5)), ["length_scale"]),
+    (SumPower(1.3, 3, 0.2), ["constant"]),
+    (Laplacian(0.6).metric([1.0, 0.3, 2.0]), ["gamma"]),
+    (Gaussian((1.0, 0.4, 2.0)).metric(np.ones((3, 3)) + np.eye(3)), ["gamma"]),
     (RationalQuadratic(0.3, 1.7), ["alpha", "length_scale"]),
     (RationalQuadratic(2.0, (1.0, 2.0, 0.5)), ["alpha", "length_scale"]),
     (Periodic(2.0, 1.5), ["length_scale", "period"]),

@@ -16,10 +16,12 @@ from mercer.kernels import (
     Chi2,
     Constant,
     ExpDot,
+    Exponential,
     FunctionKernel,
     Gaussian,
     Laplacian,
     Linear,
+    LpNorm,
     Matern,
     On,
     Periodic,
@@ -30,6 +32,7 @@ from mercer.kernels import (
     Sigmoid,
     Spectrum,
     Sum,
+    SumPower,
 )
 
 ROWS = samples.rows(10, 4)
@@ -52,6 +55,13 @@ VARIANCE = float(np.mean((ROWS - ROWS.mean()) ** 2))
         (Matern(length_scale="scale"), "length_scale", math.sqrt(4 * VARIANCE)),
         (Matern(length_scale="auto"), "length_scale", 2.0),
         (RationalQuadratic(length_scale="scale"), "length_scale", math.sqrt(4 * VARIANCE)),
+        (Exponential("scale"), "length_scale", math.sqrt(4 * VARIANCE)),
+        (Exponential("auto"), "length_scale", 2.0),
+        (LpNorm(2.0, 1.0, "scale"), "length_scale", math.sqrt(4 * VARIANCE)),
+        (LpNorm(0.5, 0.5, "scale"), "length_scale", 16 * math.sqrt(VARIANCE)),
+        (LpNorm(1.0, 1.0, "auto"), "length_scale", 4.0),
+        (SumPower(length_scale="scale"), "length_scale", math.sqrt(VARIANCE)),
+        (SumPower(length_scale="auto"), "length_scale", 1.0),
         (Categorical("scale"), "gamma", 1 / 4),
         (Categorical("auto"), "gamma", 1 / 4),
     ],
@@ -85,7 +95,9 @@ def test_constant_data_have_scale_one():
     same = np.full((5, 2), 3.0)
     assert Gaussian().resolve(same).gamma == 1.0
     assert Laplacian().resolve(scipy.sparse.csr_array(same)).gamma == 1.0
-    assert Matern(length_scale="scale").resolve(same).length_scale == 1.0
+    for kernel in (Matern(), Exponential(), LpNorm(1.5), SumPower()):
+        waiting = kernel.replace(length_scale="scale")
+        assert waiting.resolve(same).length_scale == 1.0
 
 
 def doubled_first(X):
@@ -116,6 +128,7 @@ WAITING = [
     Gaussian("auto"),
     Laplacian(),
     Matern(length_scale="scale"),
+    LpNorm(1.5, 1.0, "scale") + SumPower(length_scale="scale"),
     Polynomial(gamma="scale"),
     Gaussian().on([0, 2]) * Laplacian() + Sigmoid("scale"),
     Gaussian().of(samples.halved).normalized(),
@@ -290,6 +303,23 @@ BAD = [
     (lambda: Gaussian(sigma="scale"), InputTypeError, r"Gaussian: sigma must be a number above 0"),
     (lambda: Gaussian(sigma=1e-200), InputError, r"Gaussian: gamma must be a finite .*; got inf"),
     (lambda: Laplacian("median"), InputError, r"Laplacian: gamma must be one of 'scale', 'auto'"),
+    (lambda: Exponential(0), InputError, r"Exponential: length_scale must be .* above 0"),
+    (lambda: Exponential([1, 0]), InputError, r"Exponential: length_scale\[1\] must be .* above 0"),
+    (lambda: Exponential("median"), InputError, r"length_scale must be one of 'scale', 'auto'"),
+    (lambda: LpNorm(2.5), InputError, r"LpNorm: p must be .* at most 2; got 2.5. Above 2 the"),
+    (lambda: LpNorm(0), InputError, r"LpNorm: p must be .* above 0"),
+    (lambda: LpNorm(2, 0), InputError, r"LpNorm: q must be .* above 0"),
+    (
+        lambda: LpNorm(1.0, 1.5),
+        InputError,
+        r"LpNorm: q must be at most p; got 1.5 > 1. Only then is .* positive definite",
+    ),
+    (lambda: LpNorm(1, 1, -1), InputError, r"LpNorm: length_scale must be .* above 0"),
+    (lambda: SumPower(3), InputError, r"SumPower: q must be .* at most 2; got 3"),
+    (lambda: SumPower(1, 0), InputError, r"SumPower: power must be .* 1.*; got 0"),
+    (lambda: SumPower(1, 1.5), InputTypeError, r"SumPower: power must be a whole number"),
+    (lambda: SumPower(1, 2, 1.0), InputError, r"constant must be below 1, or the kernel is 1"),
+    (lambda: SumPower(1, 2, -0.1), InputError, r"SumPower: constant must be .* at least 0"),
     (lambda: Matern(0), InputError, r"Matern: nu must be .* above 0 .*; got 0"),
     (
         lambda: Matern(99),

@@ -62,6 +62,24 @@ def scaled_distance(x, y, *lengths):
     return math.sqrt(sum(squares))
 
 
+def _scaled(x, y, lengths):
+    """|x_c - y_c| of every column, over its length scale."""
+    lengths = lengths or (1.0,) * len(x)
+    return [abs(a - b) / length for a, b, length in zip(x, y, lengths, strict=True)]
+
+
+def lp_norm(x, y, p, q, lengths=None):
+    """exp(-norm**q), with the p-norm of the scaled differences."""
+    norm = sum(gap**p for gap in _scaled(x, y, lengths)) ** (1 / p)
+    return math.exp(-(norm**q))
+
+
+def sum_power(x, y, q, power, constant, lengths=None):
+    """A power of the mean over columns of exp(-gap**q), mixed with a constant."""
+    values = [math.exp(-(gap**q)) for gap in _scaled(x, y, lengths)]
+    return ((1 - constant) * sum(values) / len(values) + constant) ** power
+
+
 def matern(r, nu):
     """The Matern function of a distance; the Bessel function by its integral."""
     s = math.sqrt(2.0 * nu) * r

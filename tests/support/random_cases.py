@@ -156,6 +156,11 @@ ROW_KERNELS: dict[str, Callable[[Random], Any]] = {
     "Gaussian": lambda r: k.Gaussian(_gamma(r)),
     "Laplacian": lambda r: k.Laplacian(_gamma(r)),
     "Matern": lambda r: k.Matern(pick(r, (0.5, 1.5, 2.5, 3.3, 40.0)), pick(r, (_mild(r), "scale"))),
+    "Exponential": lambda r: k.Exponential(pick(r, (_mild(r), "scale"))),
+    "LpNorm": lambda r: k.LpNorm(pick(r, (1.0, 1.4, 2.0)), 1.0, pick(r, (_mild(r), "scale"))),
+    "SumPower": lambda r: k.SumPower(
+        pick(r, (0.5, 1.0, 2.0)), int(r.integers(1, 5)), 0.1, pick(r, (_mild(r), "scale"))
+    ),
     "RationalQuadratic": lambda r: k.RationalQuadratic(_mild(r), pick(r, (_mild(r), "scale"))),
     "Periodic": lambda r: k.Periodic(_mild(r), _mild(r)),
     "Linear": lambda r: k.Linear(),
@@ -269,7 +274,7 @@ def _number_loss(random: Random) -> dict[str, Any]:
 
 def _of_differences(random: Random) -> Any:
     """Return a kernel that has a spectral law."""
-    names = ("Gaussian", "Laplacian", "Matern", "RationalQuadratic")
+    names = ("Gaussian", "Laplacian", "Exponential", "Matern", "RationalQuadratic")
     one, other = (ROW_KERNELS[pick(random, names)](random) for _ in range(2))
     return pick(random, (one, one, one + other, one * other, _mild(random) * one + 1))
 

@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
 import mercer
-from mercer import SVC, SVR, KernelPCA, KernelRidge, KernelRidgeCV, NuSVC, kernels, losses
+from mercer import (
+    SVC,
+    SVR,
+    KernelPCA,
+    KernelRidge,
+    KernelRidgeCV,
+    NuSVC,
+    TableEncoder,
+    kernels,
+    losses,
+)
 from mercer.features import (
     AdditiveMap,
     ExplicitMap,
@@ -145,3 +155,12 @@ PolynomialSketch(kernel=2)  # wrong
 AdditiveMap(n_components=None)  # wrong
 RandomBinning(n_components=1.5)  # wrong
 ExplicitMap(kernel=3)  # wrong
+
+# --- tables
+TableEncoder(numbers="rank", min_count=3, types={"a": "category", 2: "drop"}).fit(frame)
+TableEncoder().fit([{"a": 1.0}]).get_feature_names_out(["a"])
+TableEncoder(numbers="ranks")  # wrong
+TableEncoder(types={"a": "categorical"})  # wrong
+TableEncoder(min_count="few")  # wrong
+TableEncoder("rank")  # wrong
+TableEncoder().fit(3)  # wrong

@@ -321,7 +321,7 @@ class _Draw:
         single = self.terms[0].law if len(self.terms) == 1 else None
         rotates = isinstance(single, Spherical)
         if asked == "hadamard" and not rotates:
-            must = "method='hadamard' is for one Gaussian, Matern or RationalQuadratic kernel"
+            must = "method='hadamard' is for one Gaussian, Exponential, Matern or RationalQuadratic"
             got = f"{len(self.terms)} terms" if single is None else repr(self.terms[0].kernel)
             raise KernelError(sentence("RandomFourier", must, got, "Use method='auto'."))
         if asked != "auto":

@@ -18,6 +18,7 @@ from scipy.special import gammaincinv
 from ..checks import Array, KernelError, sentence
 from ..kernels import (
     Constant,
+    Exponential,
     Gaussian,
     Kernel,
     Laplacian,
@@ -234,9 +235,9 @@ def _law(kernel: Kernel, columns: int) -> Law:
         return Spherical(np.sqrt(2.0 * _per_column(kernel.gamma, columns)))
     if isinstance(kernel, Laplacian):
         return Cauchy(_per_column(kernel.gamma, columns))
-    if isinstance(kernel, Matern):
+    if isinstance(kernel, Matern | Exponential):
         # Student's law with 2 nu degrees of freedom: normal over the root of chi2 / (2 nu).
-        nu = kernel.nu
+        nu = kernel.nu if isinstance(kernel, Matern) else 0.5
         scale = 1.0 / _per_column(kernel.length_scale, columns)
         return Spherical(scale, lambda u: np.sqrt(nu / gammaincinv(nu, u)))
     if isinstance(kernel, RationalQuadratic):
@@ -245,8 +246,8 @@ def _law(kernel: Kernel, columns: int) -> Law:
         scale = 1.0 / _per_column(kernel.length_scale, columns)
         return Spherical(scale, lambda u: np.sqrt(gammaincinv(alpha, u) / alpha))
     must = (
-        "the kernel must have a known spectral law: Gaussian, Laplacian, Matern, RationalQuadratic,"
-        " and sums and products of these"
+        "the kernel must have a known spectral law: Gaussian, Laplacian, Exponential, Matern,"
+        " RationalQuadratic, and sums and products of these"
     )
     raise KernelError(sentence(WHO, must, repr(kernel), INSTEAD))
 

@@ -53,7 +53,8 @@ from .pairs import (
 from .rows.categorical import Categorical
 from .rows.dot import ExpDot, Linear, Polynomial, Sigmoid
 from .rows.histogram import Chi2, Intersection, NormalizedIntersection
-from .rows.radial import Gaussian, Laplacian, Matern, Periodic, RationalQuadratic
+from .rows.powers import LpNorm, SumPower
+from .rows.radial import Exponential, Gaussian, Laplacian, Matern, Periodic, RationalQuadratic
 from .transforms import Normalized, Of, On, Rescaled
 from .user import FunctionKernel, Precomputed
 
@@ -84,6 +85,7 @@ __all__ = [
     "CountKernel",
     "Exp",
     "ExpDot",
+    "Exponential",
     "Fisher",
     "FunctionKernel",
     "Gaussian",
@@ -95,6 +97,7 @@ __all__ = [
     "Kernel",
     "Laplacian",
     "Linear",
+    "LpNorm",
     "Matern",
     "Metric",
     "MetricMatrix",
@@ -127,6 +130,7 @@ __all__ = [
     "Substring",
     "Subtree",
     "Sum",
+    "SumPower",
     "Tanimoto",
     "Tree",
     "WeisfeilerLehman",

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from .. import checks
@@ -19,7 +18,7 @@ from ..linalg.blas import product
 from ..linalg.eigen import eigh
 from .algebra import Around
 from .base import Basis
-from .pairs import Pairs, as_matrix
+from .pairs import Pairs, as_matrix, times_columns
 
 WHO = "metric"
 BAND = 4096  # sparse rows that are made dense together
@@ -217,11 +216,10 @@ class Metric(Around):
         if rows.n_columns != matrix.n_columns:
             must = f"X must have {matrix.n_columns} columns, as many as M"
             raise InputError(sentence(WHO, must, f"{rows.n_columns}"))
+        if matrix.is_diagonal:
+            return times_columns(rows, matrix.root)
         if not rows.is_sparse:
             return Matrix(matrix.applied(rows.values))
-        if matrix.is_diagonal:
-            root = scipy.sparse.diags_array(matrix.root.astype(rows.dtype))
-            return Matrix(scipy.sparse.csr_array(rows.values @ root))
         out = np.empty((len(rows), rows.n_columns), dtype=rows.dtype)
         for start in range(0, len(rows), BAND):
             some = slice(start, start + BAND)

@@ -343,6 +343,16 @@ def column_weights(weights: tuple[float, ...] | None, width: int) -> Array:
     return np.array(weights)
 
 
+def times_columns(rows: Matrix, factors: Array) -> Matrix:
+    """Return the rows with every column times its factor; sparse rows stay sparse."""
+    factors = factors.astype(rows.dtype, copy=False)
+    if not rows.is_sparse:
+        return Matrix(rows.values * factors)
+    made = rows.values.copy()
+    made.data *= factors[made.indices]  # also by 0: a missing entry stays missing
+    return Matrix(made)
+
+
 def items(points: Input) -> Any:
     """Return the points to be gone through one by one; a row of a sparse matrix is dense then."""
     return points.dense() if isinstance(points, Matrix) else points.raw

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,25 @@ def one_bandwidth(who: str, name: str, value: Any) -> float | str:
     return checks.number(who, name, value, above=0)
 
 
+def lengths(who: str, name: str, value: Any, words: bool = False) -> Bandwidth:
+    """Return one positive length or one per column; with `words`, also "scale" or "auto"."""
+    if isinstance(value, str) and not words:
+        raise checks.InputTypeError(sentence(who, f"{name} must be a number above 0", repr(value)))
+    found = bandwidth(who, name, value)
+    if isinstance(found, tuple):
+        return tuple(
+            checks.number(who, f"{name}[{i}]", one, above=0) for i, one in enumerate(found)
+        )
+    return found
+
+
+def each_length(change: Callable[[float], float], value: Bandwidth) -> Any:
+    """Return a function of one bandwidth, or of each; a word stays as it is."""
+    if isinstance(value, str):
+        return value
+    return tuple(map(change, value)) if isinstance(value, tuple) else change(value)
+
+
 def data_bandwidth(how: str, points: Input, weight: Array | None, power: float = 1.0) -> float:
     """Return the bandwidth that the data suggest.
 
@@ -42,6 +62,12 @@ def data_bandwidth(how: str, points: Input, weight: Array | None, power: float =
     if how == "auto":
         return 1.0 / max(width, 1)
     return 1.0 / (width * variance**power) if variance > 0 else 1.0
+
+
+def data_length(how: str, points: Input, weight: Array | None) -> float:
+    """Return the length that the data suggest for one column: "scale" is std(X), "auto" is 1."""
+    _, variance = _moments(points, weight)
+    return float(variance**0.5) if how == "scale" and variance > 0 else 1.0
 
 
 def _moments(points: Input, weight: Array | None) -> tuple[int, float]:

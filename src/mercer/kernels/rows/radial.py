@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import InitVar, dataclass
 from math import gamma as gamma_function
 from typing import Any
@@ -14,7 +14,7 @@ from ...checks import Array, InputError, sentence
 from ...inputs import ROWS, Input, Matrix
 from ..base import Kernel
 from ..pairs import ABSOLUTE, SQUARED, Pairs, Weights, as_matrix, column_weights
-from ..parameters import Bandwidth, bandwidth, data_bandwidth
+from ..parameters import Bandwidth, bandwidth, data_bandwidth, each_length, lengths
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,7 +60,7 @@ class Gaussian(Kernel):
                 raise InputError(
                     sentence("Gaussian", "give gamma or sigma", f"gamma={gamma!r}, sigma={sigma!r}")
                 )
-            gamma = _map(lambda one: 0.5 / one / one, _lengths("Gaussian", "sigma", sigma))
+            gamma = each_length(lambda one: 0.5 / one / one, lengths("Gaussian", "sigma", sigma))
         self._set(gamma=bandwidth("Gaussian", "gamma", gamma))
 
     def profile(self, pairs: Pairs) -> Any:
@@ -117,6 +117,41 @@ class _LengthScale(Kernel):
 
 
 @dataclass(frozen=True, repr=False)
+class Exponential(_LengthScale):
+    """The exponential kernel, whose value falls with the Euclidean distance of two points.
+
+    k(x, y) = exp(-||x - y|| / length_scale). It is Matern(nu=0.5), the roughest of the Matérn
+    kernels: its functions are continuous and have no derivative [1]_.
+
+    Parameters
+    ----------
+    length_scale : float, tuple of float, "scale" or "auto", default=1.0
+        Unit of distance, one for all columns or one per column. "scale" is sqrt(d var(X)) and
+        "auto" is sqrt(d), for d columns.
+
+    References
+    ----------
+    .. [1] C. E. Rasmussen, C. K. I. Williams, "Gaussian Processes for Machine Learning", 2006.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Exponential
+    >>> Exponential(length_scale=5.0)([[0.0, 0.0], [3.0, 4.0]]).round(3)
+    array([[1.   , 0.368],
+           [0.368, 1.   ]])
+    """
+
+    length_scale: Bandwidth = 1.0
+
+    def __post_init__(self) -> None:
+        found = lengths("Exponential", "length_scale", self.length_scale, words=True)
+        self._set(length_scale=found)
+
+    def profile(self, pairs: Pairs) -> Any:
+        return np.exp(-np.sqrt(pairs.sum(SQUARED, _inverse_squares(self.length_scale))))
+
+
+@dataclass(frozen=True, repr=False)
 class Matern(_LengthScale):
     """The Matérn kernel, whose smoothness is a parameter.
 
@@ -155,7 +190,7 @@ class Matern(_LengthScale):
     def __post_init__(self) -> None:
         self._set(
             nu=checks.number("Matern", "nu", self.nu, above=0, most=40, advice=_SMOOTH),
-            length_scale=_lengths("Matern", "length_scale", self.length_scale, words=True),
+            length_scale=lengths("Matern", "length_scale", self.length_scale, words=True),
         )
 
     def profile(self, pairs: Pairs) -> Any:
@@ -233,7 +268,7 @@ class RationalQuadratic(_LengthScale):
     def __post_init__(self) -> None:
         self._set(
             alpha=checks.number("RationalQuadratic", "alpha", self.alpha, above=0),
-            length_scale=_lengths(
+            length_scale=lengths(
                 "RationalQuadratic", "length_scale", self.length_scale, words=True
             ),
         )
@@ -278,7 +313,7 @@ class Periodic(Kernel):
 
     def __post_init__(self) -> None:
         self._set(
-            period=_lengths("Periodic", "period", self.period),
+            period=lengths("Periodic", "period", self.period),
             length_scale=checks.number("Periodic", "length_scale", self.length_scale, above=0),
         )
 
@@ -351,24 +386,6 @@ class Periodic(Kernel):
         return np.array(self.period) if isinstance(self.period, tuple) else self.period
 
 
-def _map(change: Callable[[float], float], value: Bandwidth) -> Any:
-    if isinstance(value, str):
-        return value
-    return tuple(map(change, value)) if isinstance(value, tuple) else change(value)
-
-
 def _inverse_squares(length: Bandwidth) -> Weights:
-    weights: Weights = _map(lambda one: 1.0 / one / one, length)
+    weights: Weights = each_length(lambda one: 1.0 / one / one, length)
     return weights
-
-
-def _lengths(who: str, name: str, value: Any, words: bool = False) -> Bandwidth:
-    """Return one positive length or one per column; with `words`, also "scale" or "auto"."""
-    if isinstance(value, str) and not words:
-        raise checks.InputTypeError(sentence(who, f"{name} must be a number above 0", repr(value)))
-    found = bandwidth(who, name, value)
-    if isinstance(found, tuple):
-        return tuple(
-            checks.number(who, f"{name}[{i}]", one, above=0) for i, one in enumerate(found)
-        )
-    return found

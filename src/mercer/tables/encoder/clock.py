@@ -12,7 +12,7 @@ from ...checks import Array
 
 PERIODS = ("year", "week", "day")
 DAY = 86400.0
-HOUR = 3600
+MONTH = 31 * DAY
 _THURSDAY = 3  # the first day of 1970, where Monday is 0
 _OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d\d):?(\d\d)")
 
@@ -33,13 +33,15 @@ def phases(seconds: Array, zone: str | None) -> dict[str, Array]:
 
 
 def varying(seconds: Array, zone: str | None) -> tuple[str, ...]:
-    """Return the periods in which times differ: by the month, the day of the week, the time."""
+    """Return the periods in which times differ: by the month, the day of the week, the time.
+
+    Within a month the year says nothing that the time itself does not.
+    """
     turns = phases(seconds, zone)
     steps = {"year": 12, "week": 7, "day": 24 * 60 * 60}
+    some = PERIODS if np.ptp(seconds) > MONTH else PERIODS[1:]
     return tuple(
-        period
-        for period in PERIODS
-        if len(turns[period]) and np.ptp(np.floor(turns[period] * steps[period] + 1e-9)) > 0
+        period for period in some if np.ptp(np.floor(turns[period] * steps[period] + 1e-9)) > 0
     )
 
 

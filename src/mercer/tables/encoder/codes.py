@@ -133,8 +133,8 @@ def _distribution(known: Array) -> tuple[Array, Array]:
     knots, counts = np.unique(known, return_counts=True)
     ranks = np.cumsum(counts) - counts / 2.0
     scores = ndtri(ranks / len(known))
-    if len(knots) > KNOTS:
-        kept = np.unique(np.linspace(0, len(knots) - 1, KNOTS).round().astype(np.intp))
+    if len(knots) > KNOTS:  # at even steps of the score, so that tails are kept as well
+        kept = np.unique(np.searchsorted(scores, np.linspace(scores[0], scores[-1], KNOTS)))
         knots, scores = knots[kept], scores[kept]
     return knots, scores
 

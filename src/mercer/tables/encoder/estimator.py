@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -18,7 +18,8 @@ from ...models.contract.records import recorded
 from ...monitor import warn
 from ...run import Run
 from ...status import Status
-from ...typing import Numbers, PointsLike
+from ...typing import HasArray, PointsLike
+from .apply import encode_column
 from .codes import METHODS, Method
 from .kernel import table_kernel
 from .kinds import DROP, KINDS, TEXT
@@ -208,7 +209,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = self._read(X)
         return self._encode(table, self._places(table))
 
-    def get_feature_names_out(self, input_features: Numbers | None = None) -> Array:
+    def get_feature_names_out(
+        self, input_features: Sequence[str] | HasArray | None = None
+    ) -> Array:
         """Return the names of the columns of the matrix.
 
         Parameters
@@ -296,7 +299,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         found = np.empty((table.n_rows, self.columns_[-1].stop))
         for number, column in enumerate(self.columns_):
             if column.codes:
-                column.encode(table.columns[places[number]], type(self).__name__, found)
+                encode_column(column, table.columns[places[number]], type(self).__name__, found)
         return found
 
     def _places(self, table: Table) -> Mapping[int, int] | range:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...checks import Array, InputError, InputTypeError, sentence
 from ...inputs.advice import listed
+from .apply import read_column
 from .clock import is_zone, varying
 from .codes import CalendarCode, CategoryCode, Method, MissingCode, NumberCode, learn_numbers
 from .kinds import BOOLEAN, CATEGORY, DATE, DROP, NUMBER, TEXT, guess, strays
@@ -132,7 +133,7 @@ def _learn(column: TableColumn, values: Values, settings: Settings, where: str) 
                 )
             )
         column = replace(column, zone=dates.zone)
-    read: Any = column.read(values, where)  # an array or a list, as the kind has it
+    read: Any = read_column(column, values, where)  # an array or a list, as the kind has it
     return _LEARNERS[column.kind](column, read, settings)
 
 
@@ -196,8 +197,9 @@ def _learn_category(column: TableColumn, read: list[str | None], settings: Setti
     done = "true or false" if is_flag else f"one-hot: {len(levels)} levels"
     note = ""
     if rare:
-        done += f", {rare} rare ones as one"
-        note = f"Column {column.name!r} has {rare} rare levels, which are taken as one."
+        done += ", a rare one" if rare == 1 else f", {rare} rare ones as one"
+        told = "a rare level" if rare == 1 else f"{rare} rare levels, which are taken as one"
+        note = f"Column {column.name!r} has {told}; levels never seen will count as rare."
     done += ", missing as one" if missing else ""
     return _finish(column, [code], done, note)
 
@@ -215,7 +217,11 @@ def _learn_text(column: TableColumn, read: list[str | None], settings: Settings)
             column, "all its values are the same" if known else "nothing in it is known"
         )
     if settings.is_text_kernel:
-        return _finish(column, [], "compared by a string kernel, outside of the matrix")
+        note = (
+            f"Column {column.name!r} has missing texts, which a string kernel refuses: fill them."
+        )
+        told = "compared by a string kernel, outside of the matrix"
+        return _finish(column, [], told, note if len(known) < len(read) else "")
     code = learn_text(read, settings.text_width)
     codes: list[Code] = [] if code is None else [code]
     done = [] if code is None else [f"n-grams in {code.width} directions"]

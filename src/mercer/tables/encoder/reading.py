@@ -27,7 +27,17 @@ def is_number(text: str) -> bool:
 
 def is_date(text: str) -> bool:
     """Return whether a text is a date of ISO 8601, with or without a time."""
-    return _DATE.fullmatch(text) is not None
+    try:
+        _date(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _date(text: str) -> datetime.datetime:
+    if not _DATE.fullmatch(text):
+        raise ValueError("not one of the forms that are read")
+    return datetime.datetime.fromisoformat(text)
 
 
 def as_numbers(values: Values, where: str, strays: Collection[str] = ()) -> Array:
@@ -91,7 +101,7 @@ def as_dates(values: Values, where: str) -> Values:
         if text is None:
             continue
         try:
-            found[text] = datetime.datetime.fromisoformat(text if is_date(text) else "")
+            found[text] = _date(text)
         except ValueError:
             raise _unread(where, must, values.data, text) from None
     dates = of_objects([found[text] for text in values.data])

@@ -18,7 +18,7 @@ FORMS = (NUMBERS, BOOLEANS, DATES, TEXTS, NOTHING)
 _EPOCH = datetime.datetime(1970, 1, 1)
 _DAY = 86400.0
 _EXACT = 2.0**53  # beyond it a number may stand for others
-_WORDS = {"List": "lists", "Array": "arrays", "Struct": "records", "Binary": "bytes"}
+_WORDS = {"List": "lists", "Array": "arrays", "Struct": "records"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,7 +90,7 @@ def of_objects(items: Sequence[Any], words: str = "") -> Values:
     if all(issubclass(kind, bool | np.bool_) for kind in kinds):
         return Values(form=BOOLEANS, data=np.array(items, dtype=np.float64))
     if all(_is_real(kind) for kind in kinds):
-        return Values(form=NUMBERS, data=np.array(items, dtype=np.float64))
+        return Values(form=NUMBERS, data=np.array([_number(item) for item in items]))
     if all(issubclass(kind, datetime.timedelta) for kind in kinds):
         seconds = [np.nan if item is None else item.total_seconds() for item in items]
         return Values(form=NUMBERS, data=np.array(seconds))
@@ -118,6 +118,14 @@ def _text(item: Any) -> str | None:
 def _is_real(kind: type) -> bool:
     """Return whether values of a type are numbers; those of `decimal` are not Real to Python."""
     return issubclass(kind, numbers.Real) or kind.__name__ == "Decimal"
+
+
+def _number(item: Any) -> float:
+    """Return a number in double precision, NaN for None; a whole number may be too large for it."""
+    try:
+        return np.nan if item is None else float(item)
+    except OverflowError:
+        return np.inf
 
 
 def _floats(array: Array) -> Array:
