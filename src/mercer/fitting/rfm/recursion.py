@@ -20,7 +20,7 @@ from ...grams import Prepared
 from ...grams.sides import Side, View
 from ...grams.slopes.outer import gradient_outer_product
 from ...inputs import Matrix
-from ...kernels import Kernel
+from ...kernels import Kernel, MetricMatrix
 from ...monitor import Monitor
 from ...solvers import RidgeProblem
 from ...solvers.ridge.refits import factored
@@ -67,16 +67,30 @@ class Recursion:
         self, X: Array, targets: Array, weight: Array | None, steps: int, monitor: Monitor
     ) -> Iterator[Fit]:
         """Yield the fit of each step: the first with all columns alike, then `steps` more."""
-        random = np.random.default_rng(self.seed)
-        d = X.shape[1]
-        metric = np.ones(d) if self.diagonal else np.eye(d)
-        points = Matrix(X)
+        random, points = np.random.default_rng(self.seed), Matrix(X)
+        metric = self.start(X.shape[1])
         for step in range(steps + 1):
             kernel = self.scaled(metric, X)
             found = ridge_fit(kernel, points, targets, weight, self.alpha, monitor)
             yield found
             if step < steps:
                 metric = self.next_metric(found, random, monitor)
+
+    def learn(
+        self, X: Array, targets: Array, weight: Array | None, steps: int, monitor: Monitor
+    ) -> Kernel:
+        """Return the kernel with the metric that `steps` fits lead to."""
+        random, points = np.random.default_rng(self.seed), Matrix(X)
+        metric = self.start(X.shape[1])
+        for _ in range(steps):
+            kernel = self.scaled(metric, X)
+            found = ridge_fit(kernel, points, targets, weight, self.alpha, monitor)
+            metric = self.next_metric(found, random, monitor)
+        return self.scaled(metric, X)
+
+    def start(self, columns: int) -> Array:
+        """Return the metric in which all columns count alike."""
+        return np.ones(columns) if self.diagonal else np.eye(columns)
 
     def scaled(self, metric: Array, X: Array) -> Kernel:
         """Return the kernel with a metric times the factor that gives it its width on X."""
@@ -101,7 +115,7 @@ class Recursion:
         )
         largest = float(np.abs(G).max(initial=0.0))
         if not (largest > 0 and np.isfinite(largest)):  # a constant: no direction is better
-            return np.ones(len(G)) if self.diagonal else np.eye(len(G))
+            return self.start(len(G))
         return G / largest
 
 
@@ -131,8 +145,7 @@ def ridge_fit(
 def scale_of(kernel: Kernel, metric: Array, X: Array, wanted: float) -> float:
     """Return the factor of rows at which the median of k(x, y) over pairs of rows is as wanted."""
     off = ~np.eye(len(X), dtype=bool)
-    root = root_of(metric)
-    Z = X * root if root.ndim == 1 else X @ root
+    Z = MetricMatrix(metric).applied(X)
 
     def median(scale: float) -> float:
         return float(np.median(kernel(scale * Z)[off])) if len(X) > 1 else wanted
@@ -147,11 +160,3 @@ def scale_of(kernel: Kernel, metric: Array, X: Array, wanted: float) -> float:
         middle = float(np.sqrt(low * high))
         low, high = (middle, high) if median(middle) > wanted else (low, middle)
     return float(np.sqrt(low * high))
-
-
-def root_of(metric: Array) -> Array:
-    """Return M**(1/2), the symmetric one; of weights their square roots."""
-    if metric.ndim == 1:
-        return np.sqrt(metric)
-    values, vectors = np.linalg.eigh(metric)
-    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -15,12 +15,12 @@ from ...kernels import Kernel
 from ...monitor import Monitor
 from ...solvers import RidgeProblem
 from ...solvers.ridge.refits import RidgeRefits
-from .recursion import Recursion, ridge_fit
+from .recursion import Fit, Recursion, ridge_fit
 
 WIDTHS = (0.5, 1.0, 2.0, 4.0)
 START, STEP = 0.1, 10.0**0.5  # of the penalties that are tried
 LEAST, MOST = 1e-6, 1e4
-AROUND = (1 / 10.0, 1.0, 10.0)  # penalties that are tried with a learned metric
+PATIENCE = 2  # steps without a better loss after which no more are tried
 FOLLOWED = 2  # widths with which metrics are learnt
 
 Loss = Callable[[Array, Array], float]  # of scores and the rows they belong to
@@ -28,12 +28,17 @@ Loss = Callable[[Array, Array], float]  # of scores and the rows they belong to
 
 @dataclass(frozen=True, kw_only=True)
 class Tried:
-    """One setting of a feature machine, and its loss on rows that it has not seen."""
+    """One setting of a feature machine, and its loss on rows that it has not seen.
+
+    scores, rows: what these rows got, and which they are; None where nothing was tried.
+    """
 
     width: float
     alpha: float
     steps: int
     loss: float
+    scores: Array | None = None
+    rows: Array | None = None
 
 
 @dataclass(kw_only=True)
@@ -71,11 +76,10 @@ class MetricSearch:
 
     def _without_metric(self, width: float) -> Tried:
         """Return the best alpha for a width where all columns count alike, by leaving out one."""
-        d = self.X.shape[1]
-        start = np.ones(d) if self.recursion.diagonal else np.eye(d)
+        start = self.recursion.start(self.X.shape[1])
         kernel = replace(self.recursion, width=width).scaled(start, self.X)
         K = gram_of(kernel, self.X, self.monitor)
-        losses: dict[float, float] = {}
+        rows, found = np.arange(len(self.X)), dict[float, Tried]()
 
         def judge(alpha: float) -> float:
             problem = RidgeProblem(
@@ -86,61 +90,89 @@ class MetricSearch:
             )
             refits = RidgeRefits(K, problem, [alpha], self.monitor, shared=False)
             scores = self.targets - refits.leave_one_out(alpha)
-            return self._loss(scores, np.arange(len(scores)))
+            found[alpha] = self._tried(width, alpha, 0, scores, rows)
+            return found[alpha].loss
 
         if self.alphas is None:
-            losses = downhill(judge, START)
+            downhill(judge, START)
         else:
-            losses = {alpha: judge(alpha) for alpha in self.alphas}
-        alpha = min(losses, key=lambda one: losses[one])
-        return Tried(width=width, alpha=alpha, steps=0, loss=losses[alpha])
+            for alpha in self.alphas:
+                judge(alpha)
+        return min(found.values(), key=lambda one: one.loss)
 
     def _with_metric(self, plain: Tried) -> None:
-        """Try metrics learnt with the width and the alpha that were best without one."""
+        """Try metrics learnt with the width and the alpha that were best without one.
+
+        All folds go one step at a time, as long as that helps; then other alphas are tried with the
+        best metrics.
+        """
         recursion = replace(self.recursion, width=plain.width, alpha=plain.alpha)
-        alphas = [plain.alpha]
-        if self.alphas is None:
-            alphas = [plain.alpha * factor for factor in AROUND]
-        elif len(self.alphas) > 1:
-            alphas = list(self.alphas)
-        scores = np.full((self.steps + 1, len(alphas), *self.targets.shape), np.nan)
-        for train, held in self.folds:
-            self._fold(recursion, alphas, scores, train, held)
-        rows = np.sort(np.concatenate([held for _, held in self.folds]))
-        steps = [self.steps] if self.fixed else range(1, self.steps + 1)
-        for step in steps:
-            for place, alpha in enumerate(alphas):
-                loss = self._loss(scores[step, place][rows], rows)
-                self.tried.append(Tried(width=plain.width, alpha=alpha, steps=step, loss=loss))
-
-    def _fold(
-        self,
-        recursion: Recursion,
-        alphas: Sequence[float],
-        scores: Array,
-        train: Array,
-        held: Array,
-    ) -> None:
-        """Fill in the scores of the rows of one fold, for every step and alpha."""
-        weight = None if self.weight is None else self.weight[train]
-        inside, new = Matrix(self.X[train]), Matrix(self.X[held])
-        targets = self.targets[train]
-        fits = recursion.fits(self.X[train], targets, weight, self.steps, self.monitor)
-        for step, fit in enumerate(fits):
-            if step == 0:
+        folds = [self._fold(recursion, train) for train, _ in self.folds]
+        best, fits = None, list[Fit]()
+        for step in range(self.steps + 1):
+            now = [next(fold) for fold in folds]
+            if step == 0 or (self.fixed and step < self.steps):
                 continue
-            for place, alpha in enumerate(alphas):
-                own = fit
-                if alpha != recursion.alpha:
-                    own = ridge_fit(fit.kernel, inside, targets, weight, alpha, self.monitor)
-                scores[step, place, held] = own.at(new, self.monitor)
+            found = self._held_out(plain.width, plain.alpha, step, now)
+            self.tried.append(found)
+            if best is None or found.loss < best.loss:
+                best, fits = found, now
+            elif step >= best.steps + PATIENCE:
+                break
+        if best is not None:
+            self._other_alphas(best, fits)
 
-    def _loss(self, scores: Array, rows: Array) -> float:
-        return self.loss(scores, rows) if np.isfinite(scores).all() else np.inf
+    def _fold(self, recursion: Recursion, train: Array) -> Iterator[Fit]:
+        return recursion.fits(
+            self.X[train], self.targets[train], self._weights(train), self.steps, self.monitor
+        )
+
+    def _other_alphas(self, best: Tried, fits: Sequence[Fit]) -> None:
+        """Try other alphas with the metrics of the best step, one for each fold."""
+
+        def judge(alpha: float) -> float:
+            if alpha == best.alpha:
+                return best.loss
+            again = [
+                ridge_fit(
+                    fit.kernel,
+                    Matrix(self.X[train]),
+                    self.targets[train],
+                    self._weights(train),
+                    alpha,
+                    self.monitor,
+                )
+                for fit, (train, _) in zip(fits, self.folds, strict=True)
+            ]
+            self.tried.append(self._held_out(best.width, alpha, best.steps, again))
+            return self.tried[-1].loss
+
+        if self.alphas is None:
+            downhill(judge, best.alpha)
+        else:
+            for alpha in self.alphas:
+                judge(alpha)
+
+    def _held_out(self, width: float, alpha: float, step: int, fits: Sequence[Fit]) -> Tried:
+        """Return what the fits of all folds give the rows that they have not seen."""
+        scores = np.full(self.targets.shape, np.nan)
+        for fit, (_, held) in zip(fits, self.folds, strict=True):
+            scores[held] = fit.at(Matrix(self.X[held]), self.monitor)
+        rows = np.sort(np.concatenate([held for _, held in self.folds]))
+        return self._tried(width, alpha, step, scores[rows], rows)
+
+    def _weights(self, rows: Array) -> Array | None:
+        return None if self.weight is None else self.weight[rows]
+
+    def _tried(
+        self, width: float, alpha: float, steps: int, scores: Array, rows: Array
+    ) -> Tried:
+        loss = self.loss(scores, rows) if np.isfinite(scores).all() else np.inf
+        return Tried(width=width, alpha=alpha, steps=steps, loss=loss, scores=scores, rows=rows)
 
 
-def downhill(judge: Callable[[float], float], start: float) -> dict[float, float]:
-    """Return losses of penalties, from a start on as long as they fall."""
+def downhill(judge: Callable[[float], float], start: float) -> None:
+    """Judge penalties, from a start on as long as their loss falls."""
     losses = {start: judge(start)}
     for factor in (STEP, 1.0 / STEP):
         best, alpha = losses[start], start * factor
@@ -151,7 +183,6 @@ def downhill(judge: Callable[[float], float], start: float) -> dict[float, float
             best, alpha = losses[alpha], alpha * factor
         if min(losses, key=lambda one: losses[one]) != start:
             break
-    return losses
 
 
 def gram_of(kernel: Kernel, X: Array, monitor: Monitor) -> Array:

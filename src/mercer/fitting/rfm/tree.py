@@ -132,8 +132,7 @@ class Grower:
     def direction(self, X: Array, targets: Array, weight: Array | None) -> Array:
         """Return the direction in which a first fit changes most."""
         d = X.shape[1]
-        start = np.ones(d) if self.recursion.diagonal else np.eye(d)
-        kernel = self.recursion.scaled(start, X)
+        kernel = self.recursion.scaled(self.recursion.start(d), X)
         fit = ridge_fit(kernel, Matrix(X), targets, weight, self.recursion.alpha, self.monitor)
         random = np.random.default_rng(self.recursion.seed)
         G = self.recursion.next_metric(fit, random, self.monitor)

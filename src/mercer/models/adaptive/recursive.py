@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 
 from ... import checks
 from ...checks import Array, InputError, sentence
@@ -31,10 +31,10 @@ KERNELS: dict[str, Kernel] = {
     "exponential": Exponential(length_scale=1.0),
     "gaussian": Gaussian(gamma=1.0),
 }
-MOST_STEPS = 4  # where the number of steps is chosen
+MOST_STEPS = 8  # where the number of steps is chosen
 SEARCH_ROWS = 3000  # on which width, penalty and steps are chosen
 METRIC_ROWS = 6000  # from which the metric of all rows is learnt
-TRIAL = 2000  # rows that are kept aside to choose how leaves share rows
+TRIAL_SHARE, TRIAL_MOST = 0.1, 2000  # rows kept aside to choose how leaves share rows
 LEAST_SHARE = 0.01  # of a leaf in a row that it is asked about
 
 
@@ -145,8 +145,7 @@ class RecursiveMachine(RidgeEstimator):
             got = "a search that was stopped"
             run.warn(sentence(run.who, must, got, "Raise time_limit, or give width and alpha."))
             self._set_choice(Tried(width=1.0, alpha=1.0, steps=0, loss=np.nan), [])
-            start = np.ones(X.shape[1]) if recursion.diagonal else np.eye(X.shape[1])
-            kernel = recursion.scaled(start, X[kept])
+            kernel = recursion.scaled(recursion.start(X.shape[1]), X[kept])
         self._publish(kernel)
         return kernel, self.alpha_
 
@@ -183,7 +182,13 @@ class RecursiveMachine(RidgeEstimator):
             fixed=fixed,
             monitor=run.monitor,
         )
-        self._set_choice(search.run(), search.tried)
+        best = search.run()
+        if best.scores is not None and best.rows is not None:
+            self._calibrate(best.scores, rows[best.rows])
+        self._set_choice(best, search.tried)
+
+    def _calibrate(self, scores: Array, rows: Array) -> None:
+        """Use scores of rows by machines that have not seen them."""
 
     def _set_choice(self, found: Tried, tried: Sequence[Tried]) -> None:
         rows = tuple((one.width, one.alpha, one.steps, one.loss) for one in tried)
@@ -203,14 +208,14 @@ class RecursiveMachine(RidgeEstimator):
     ) -> Kernel:
         """Return the kernel with the metric that the chosen settings lead to."""
         rows = _some(kept, METRIC_ROWS, np.random.default_rng(run.seed + 1))
-        chosen = recursion.with_settings(width=self.choice_.width, alpha=self.choice_.alpha)
+        chosen = replace(recursion, width=self.choice_.width, alpha=self.choice_.alpha)
         inside = None if weight is None else weight[rows]
         return chosen.learn(X[rows], targets[rows], inside, self.choice_.steps, run.monitor)
 
     def _publish(self, kernel: Kernel) -> None:
         """Set what tells of the metric."""
         assert isinstance(kernel, Metric)
-        self.metric_ = np.array(kernel.weights)
+        self.metric_ = np.array(kernel.matrix.values)
         diagonal = self.metric_ if self.metric_.ndim == 1 else np.diagonal(self.metric_)
         self.feature_importances_ = diagonal / diagonal.sum()
 
@@ -234,13 +239,17 @@ class RecursiveMachine(RidgeEstimator):
         y: Array,
         run: Run,
     ) -> None:
-        """Fit a machine to the rows of each leaf of a tree, with settings chosen for all."""
+        """Fit a machine to the rows of each leaf of a tree, with settings chosen for all.
+
+        y: the numbers that leaves predict.
+        """
         X = points.dense()
         kernel, alpha = self._learn(points, targets, weight, truth, run)
-        recursion = self._recursion(run).with_settings(width=self.choice_.width, alpha=alpha)
+        recursion = replace(self._recursion(run), width=self.choice_.width, alpha=alpha)
         random = np.random.default_rng(run.seed)
         order = random.permutation(len(X))
-        trial, rows = np.sort(order[:TRIAL]), np.sort(order[TRIAL:])
+        aside = min(int(TRIAL_SHARE * len(X)), TRIAL_MOST)
+        trial, rows = np.sort(order[:aside]), np.sort(order[aside:])
         overlap = checks.number(run.who, "overlap", self.overlap, least=0, most=0.5)
         grower = Grower(
             recursion=recursion,
@@ -253,15 +262,17 @@ class RecursiveMachine(RidgeEstimator):
             self.tree_, parts = grower.grow(X[rows], targets[rows], inside)
         self.leaves_ = tuple(self._leaf(X, y, weight, rows[part], run) for part in parts)
         self._prepare(points.take(np.arange(1)), None, kernel)
-        self.temperature_ = self._best_temperature(X[trial], targets[trial], truth[trial])
+        self.temperature_ = self._best_temperature(X[trial], y[trial], truth[trial])
         self._publish_leaves()
 
     def _leaf(self, X: Array, y: Array, weight: Array | None, rows: Array, run: Run) -> Any:
-        choice = self.choice_
-        given = {"width": choice.width, "alpha": choice.alpha, "steps": choice.steps}
-        model = clone(self).set_params(**given, leaf_rows=None, time_limit=None, callback=None)
         run.monitor.poll()
+        model = self._leaf_model()
         return model.fit(X[rows], y[rows], None if weight is None else weight[rows])
+
+    def _leaf_model(self) -> RidgeEstimator:
+        """Return a machine for a leaf: the settings are chosen, and numbers are predicted."""
+        raise NotImplementedError
 
     def _best_temperature(self, X: Array, targets: Array, truth: Array) -> float:
         """Return how far rows are shared between leaves, chosen on rows kept aside."""
@@ -301,7 +312,7 @@ class RecursiveMachine(RidgeEstimator):
                 out = np.zeros((len(rows), found.shape[1]))
             out[asked] += found
         assert out is not None
-        return out
+        return out[:, 0] if getattr(self, "_flat", False) else out
 
 
 def _some(rows: Array, most: int, random: np.random.Generator) -> Array:

@@ -93,6 +93,7 @@ def _fitted(judge: Judge, candidate: Candidate) -> KernelEstimator:
     if candidate.learner == "rfm":
         targets = task.targets(candidate.target)
         recursion = judge.recursion_of(candidate)
-        *_, last = recursion.fits(view.X, targets, task.weight, candidate.steps, judge.monitor)
-        kernel = last.kernel
+        kernel = recursion.learn(
+            view.X, targets, task.weight, candidate.steps, judge.monitor
+        )
     return judge.fitted(candidate, kernel, np.arange(len(task)))

@@ -10,12 +10,12 @@ from scipy.spatial.distance import pdist
 
 from ...checks import Array
 from ...inputs import Matrix
-from ...kernels import Gaussian, Kernel, Laplacian, Linear, Matern
+from ...kernels import Exponential, Gaussian, Kernel, Laplacian, Linear, Matern
 
 SAMPLE = 400  # rows whose distances are looked at
 UNIT: dict[str, Kernel] = {  # kernels for which a metric is learnt
     "laplacian": Laplacian(gamma=1.0),
-    "exponential": Matern(nu=0.5),
+    "exponential": Exponential(length_scale=1.0),
     "gaussian": Gaussian(gamma=1.0),
 }
 
@@ -55,7 +55,7 @@ class TableView:
             return Laplacian(gamma=1.0 / (width * self.medians["cityblock"]))
         length = width * self.medians["euclidean"]
         if family == "exponential":
-            return Matern(nu=0.5, length_scale=length)
+            return Exponential(length_scale=length)
         if family == "matern":
             return Matern(nu=1.5, length_scale=length)
         if family == "gaussian":
