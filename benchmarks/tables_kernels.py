@@ -1,8 +1,8 @@
 """The kernel methods of `bench_tables.py`: scikit-learn's SVC, SVR and KernelRidge, and xRFM.
 
 Numbers are standardised, categories one-hot, missing values replaced by the median beside an
-indicator; targets of regression are standardised. Decision values become probabilities by a
-logistic regression on those of held-out rows, which is Platt's method for two classes.
+indicator; targets of regression are standardised. Decision values of held-out rows teach how they
+become probabilities: Platt's sigmoid for two classes, and softmax(a f_k + b_k) for more.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ import itertools
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
@@ -30,10 +32,11 @@ from tables_search import Job, Part, Predict, Settings, log_uniform, search
 FOLDS = 4  # twice the threads
 SEARCH_ROWS = 5000
 COST = 2.2  # time grows as this power of the rows
+LAST_FIT = 0.6  # of the time, at most, for the fit after the search
 MAX_RIDGE_ROWS = 15_000  # a matrix of 1.8 GB
 MAX_STEPS = 200_000  # of SMO, about 4 s
 MAX_LPQ_ROWS = 1000
-MAX_LEAVES = (4000, 2000, 8000)  # rows in a leaf of xRFM that two cores can solve
+LEAVES = (2000, 4000, 8000)  # rows in a leaf of xRFM on large tables, which two cores can solve
 
 
 def encoder() -> Any:
@@ -61,9 +64,31 @@ def _column(values: np.ndarray) -> np.ndarray:
     return values[:, None] if values.ndim == 1 else values
 
 
-def _calibrate(job: Job, scores: np.ndarray, y: np.ndarray) -> Any:
-    calibrator = make_pipeline(StandardScaler(), LogisticRegression(C=100.0, max_iter=500))
-    return calibrator.fit(scores, y)
+def _calibrate(scores: np.ndarray, y: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Decision values to probabilities; one slope for all classes, which few rows suffice for."""
+    if scores.shape[1] == 1:
+        return LogisticRegression(C=1e4).fit(scores, y).predict_proba
+    scale, codes = np.std(scores), np.eye(scores.shape[1])[y]
+
+    def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+        logits = parameters[0] * scores / scale + parameters[1:]
+        gaps = softmax(logits, axis=1) - codes
+        slope = np.sum(gaps * scores / scale) / len(y)
+        value = -np.mean(np.sum(codes * log_softmax(logits, axis=1), axis=1))
+        return float(value), np.concatenate([[slope], gaps.mean(axis=0)])
+
+    start = np.concatenate([[1.0], np.zeros(scores.shape[1])])
+    best = minimize(loss, start, jac=True, method="L-BFGS-B").x
+    return lambda scores: softmax(best[0] * scores / scale + best[1:], axis=1)
+
+
+def _soft_votes(duels: np.ndarray, n_classes: int) -> np.ndarray:
+    """A score per class from those of the pairs of classes, each between -1 and 1."""
+    if n_classes == 2:
+        return duels
+    winners, losers = np.triu_indices(n_classes, 1)
+    signs = np.eye(n_classes)[winners] - np.eye(n_classes)[losers]
+    return np.clip(duels, -1, 1) @ signs
 
 
 def _fit(machine: Machine, settings: Settings, Z: np.ndarray, y: np.ndarray) -> Any:
@@ -83,8 +108,13 @@ def _held_out(job: Job, machine: Machine, settings: Settings, blocks: list[Any])
     return np.concatenate(found)
 
 
-def _choose(job: Job, machine: Machine, end: float) -> tuple[Settings, Any, float]:
-    """The best settings by held-out decisions, their calibrator, and the time of one fit."""
+def _choose(
+    job: Job, machine: Machine, deadline: float, growth: float
+) -> tuple[Settings, Any, float]:
+    """The best settings by held-out decisions, their calibrator, and the time of one fit.
+
+    The last fit, which costs `growth` times as much, keeps its time, up to a share of all.
+    """
     folds = job.folds(FOLDS)
     blocks = []
     for rows, held in folds:
@@ -95,13 +125,13 @@ def _choose(job: Job, machine: Machine, end: float) -> tuple[Settings, Any, floa
     random, best, times = np.random.default_rng(0), (np.inf, {}, None, 0.0), []
     for number in itertools.count():
         start = time.perf_counter()
-        one = best[3] * (FOLDS / (FOLDS - 1)) ** COST
-        if times and start + np.quantile(times, 0.75) + one > end:
+        last = min(best[3] * growth, LAST_FIT * job.seconds)
+        if times and start + np.quantile(times, 0.75) + last > deadline:
             break
         settings = machine.propose(random, number)
         scores = _held_out(job, machine, settings, blocks)
-        calibrator = _calibrate(job, scores, y) if job.n_classes else None
-        found = calibrator.predict_proba(scores) if calibrator else scores[:, 0]
+        calibrator = _calibrate(scores, y) if job.n_classes else None
+        found = calibrator(scores) if calibrator else scores[:, 0]
         times.append(time.perf_counter() - start)
         loss = job.loss(y, found)
         if loss < best[0]:
@@ -114,30 +144,26 @@ def tuned(job: Job, machine: Machine) -> Predict:
     deadline, random, n = job.deadline, np.random.default_rng(0), len(job.part.y)
     large = n > SEARCH_ROWS
     order = random.permutation(n) if large else np.arange(n)
-    few = Job(
-        part=job.part.rows(order[:SEARCH_ROWS]),
-        n_classes=job.n_classes,
-        seconds=job.seconds,
-        threads=job.threads,
-    )
-    end = deadline - 0.6 * job.seconds if large else deadline
-    settings, calibrator, one = _choose(few, machine, end)
+    few = replace(job, part=job.part.rows(order[:SEARCH_ROWS]))
+    fold_rows = len(few.part.y) * (1 - 1 / FOLDS)
+    most = min(0.9 * n, machine.max_rows) if large else n  # the last tenth calibrates
+    growth = (most / fold_rows) ** COST
+    settings, calibrator, one = _choose(few, machine, deadline, growth)
     rows = order
-    if large:  # the last tenth calibrates the machine itself
-        left = max(deadline - time.perf_counter(), 0.0)
-        bears = SEARCH_ROWS * (1 - 1 / FOLDS) * (left / one) ** (1 / COST)
-        rows = order[: int(min(0.9 * n, bears, machine.max_rows))]
+    if large:
+        left = deadline - time.perf_counter()
+        rows = order[: int(min(most, fold_rows * max(left / one, 1.0) ** (1 / COST)))]
     code = encoder()
     part = job.part.rows(rows)
     model = _fit(machine, settings, code.fit_transform(part.X), part.y)
     if large and job.n_classes:
         kept = job.part.rows(order[-min(n // 10, SEARCH_ROWS) :])
         scores = _column(machine.decide(model, code.transform(kept.X)))
-        calibrator = _calibrate(job, scores, kept.y)
+        calibrator = _calibrate(scores, kept.y)
 
     def predict(X: pd.DataFrame) -> np.ndarray:
         scores = _column(machine.decide(model, code.transform(X)))
-        return calibrator.predict_proba(scores) if calibrator else scores[:, 0]
+        return calibrator(scores) if calibrator else scores[:, 0]
 
     return predict
 
@@ -162,7 +188,7 @@ def support_vectors(job: Job) -> Predict:
         steps = int(MAX_STEPS * max(rows / SEARCH_ROWS, 1))
         common = {"C": settings["C"], "gamma": settings["gamma"] / columns, "max_iter": steps}
         if job.n_classes:
-            return SVC(cache_size=500, **common)
+            return SVC(cache_size=500, decision_function_shape="ovo", **common)
         return SVR(cache_size=500, epsilon=settings["epsilon"], **common)
 
     return tuned(
@@ -172,7 +198,9 @@ def support_vectors(job: Job) -> Predict:
             build=build,
             target=(lambda y: y) if job.n_classes else (lambda y: (y - mean) / deviation),
             decide=lambda model, Z: (
-                model.decision_function(Z) if job.n_classes else mean + deviation * model.predict(Z)
+                _soft_votes(model.decision_function(Z), job.n_classes)
+                if job.n_classes
+                else mean + deviation * model.predict(Z)
             ),
             max_rows=10**9,
         ),
@@ -242,7 +270,8 @@ def xrfm(job: Job) -> Predict:
     kernels = ["l2", "l1"] + ["lpq"] * (len(job.part.y) <= MAX_LPQ_ROWS)
 
     def propose(random: np.random.Generator, number: int) -> Settings:
-        leaf = {"leaf": MAX_LEAVES[number % len(MAX_LEAVES)]}
+        large = len(job.part.y) > SEARCH_ROWS
+        leaf = {"leaf": LEAVES[number % len(LEAVES)] if large else SEARCH_ROWS}
         if number < 2:  # its defaults, then more of a penalty, which noise needs
             start = {"kernel": "l2", "bandwidth": 10.0, "exponent": 1.0, "diag": True}
             return leaf | start | {"reg": (1e-3, 1.0)[number]}
@@ -285,4 +314,4 @@ def xrfm(job: Job) -> Predict:
     def _wanted(y: np.ndarray) -> np.ndarray:
         return y if job.n_classes else ((y - mean) / deviation).astype(np.float32)
 
-    return search(job, propose, train, folds=1, refit=False)
+    return search(job, propose, train, refit=False)  # a refit would have no rows to stop by

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import tables_kernels
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from tables_search import (
-    MAX_ROUNDS,
     Job,
     Part,
     Predict,
@@ -24,7 +24,7 @@ from tables_search import (
     search,
 )
 
-HIST_STEP = 20  # rounds between two looks at held-out rows
+HIST_STEP = 20  # rounds to the first look at held-out rows; each goes over all trees again
 
 
 def _probabilities(found: Any) -> np.ndarray:
@@ -227,8 +227,6 @@ def catboost(job: Job) -> Predict:
 
 
 def hist_gradient_boosting(job: Job) -> Predict:
-    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-
     kind = HistGradientBoostingClassifier if job.n_classes else HistGradientBoostingRegressor
 
     def propose(random: np.random.Generator, number: int) -> Settings:
@@ -251,7 +249,7 @@ def hist_gradient_boosting(job: Job) -> Predict:
         model = kind(early_stopping=False, warm_start=True, random_state=0, **settings)
         done = False
         while not done and watch.seen < rounds:
-            step = min(HIST_STEP, rounds - watch.seen)
+            step = min(max(HIST_STEP, watch.seen // 4), rounds - watch.seen)
             model.set_params(max_iter=watch.seen + step).fit(part.X, part.y)
             answer = model.predict_proba if job.n_classes else model.predict
             done = watch.ends(job.loss(held.y, answer(held.X)) if held else None, step)
@@ -289,4 +287,3 @@ METHODS: dict[str, tuple[str, Callable[[Job], Predict]]] = {  # the package and 
     "constant": ("sklearn", constant),
 }
 BOOSTERS = ("LightGBM", "XGBoost", "CatBoost")
-assert MAX_ROUNDS % HIST_STEP == 0

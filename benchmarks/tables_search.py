@@ -140,12 +140,11 @@ def search(
     propose: Callable[[np.random.Generator, int], Settings],
     train: Train,
     *,
-    folds: int | None = None,
     refit: bool = True,
 ) -> Predict:
     """Return what predicts by the best setting; `refit`: on all rows if one split was held out."""
     deadline, random = job.deadline, np.random.default_rng(0)
-    splits = job.folds(folds or (INNER_FOLDS if len(job.part.y) <= MAX_FOLD_ROWS else 1))
+    splits = job.folds(INNER_FOLDS if len(job.part.y) <= MAX_FOLD_ROWS else 1)
     again = 1.25 if refit and len(splits) == 1 else 0.0  # a refit costs so much of a trial
     best: Trial | None = None
     times: list[float] = []
