@@ -89,11 +89,19 @@ def child() -> None:
     """Read a case from the input, run it, write the result as the last line of the output."""
     warnings.simplefilter("ignore")
     entry = json.load(sys.stdin)
+    if entry["budget"] == "processor":
+        most = THREADS * int(limit(entry))
+        resource.setrlimit(resource.RLIMIT_CPU, (most, most))
     try:
         entry = one(entry)
     except Exception as error:
         entry |= {"error": f"{type(error).__name__}: {error}"[:300], "n_classes": 0}
     print("\n" + json.dumps(entry), flush=True)
+
+
+def limit(entry: Entry) -> float:
+    """Seconds after which a case has failed."""
+    return PATIENCE * entry["seconds"] + 120
 
 
 def spawn(entry: Entry) -> Entry:
@@ -102,7 +110,6 @@ def spawn(entry: Entry) -> Entry:
     environment = os.environ | dict.fromkeys(threads, str(THREADS))
     if entry["budget"] == "processor":
         environment["OMP_WAIT_POLICY"] = "PASSIVE"  # threads that spin would spend it
-    limit = PATIENCE * entry["seconds"] + 120
     try:
         done = subprocess.run(
             [sys.executable, __file__, "child"],
@@ -110,11 +117,11 @@ def spawn(entry: Entry) -> Entry:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=None if entry["budget"] == "processor" else limit,
+            timeout=None if entry["budget"] == "processor" else limit(entry),
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return entry | {"error": f"ended after {limit:.0f} s", "n_classes": 0}
+        return entry | {"error": f"ended after {limit(entry):.0f} s", "n_classes": 0}
     if done.returncode:
         return entry | {"error": f"exit code {done.returncode}", "n_classes": 0}
     return dict(json.loads(done.stdout.splitlines()[-1]))
