@@ -154,13 +154,14 @@ class Race:
 
     def calibration(self) -> Iterator[str]:
         tables = [table for table in self.tables if self.is_classification(table)]
+        if not tables:
+            return
         names = ("log_loss", "brier", "ece", "accuracy")
         rows = []
         for method in self.methods:
             means = [np.mean([self.mean(t, method, name) for t in tables]) for name in names]
             rows += [[method, *(f"{mean:.4f}" for mean in means)]]
-        if tables:
-            yield from _markdown(["mean over tables", *names], rows)
+        yield from _markdown(["mean over tables", *names], rows)
 
     def times(self) -> Iterator[str]:
         rows = []
