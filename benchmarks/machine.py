@@ -19,14 +19,19 @@ import mercer
 from mercer import _native
 
 
-def describe() -> str:
-    """Return machine, versions and date in a line."""
+def processor() -> str:
+    """Return the name of the processor."""
     model = platform.machine()
     with contextlib.suppress(OSError), open("/proc/cpuinfo") as lines:
         model = next((line.split(":")[1].strip() for line in lines if "model name" in line), model)
+    return model
+
+
+def describe() -> str:
+    """Return machine, versions and date in a line."""
     return (
-        f"{model}, {mercer.num_threads()} threads, {_native.isa()}; mercer {mercer.__version__}, "
-        f"NumPy {numpy.__version__}, SciPy {scipy.__version__}, "
+        f"{processor()}, {mercer.num_threads()} threads, {_native.isa()}; "
+        f"mercer {mercer.__version__}, NumPy {numpy.__version__}, SciPy {scipy.__version__}, "
         f"scikit-learn {sklearn.__version__}; {datetime.date.today()}"
     )
 
