@@ -7,6 +7,17 @@
 namespace mercer::MERCER_ISA {
 namespace {
 
+// 2^r for |r| <= 1/2.
+inline float_v power_of_two(float_v r) {
+    float_v p = splat(1.5345807502e-4f);
+    p = p * r + 1.3399931183e-3f;
+    p = p * r + 9.6184889739e-3f;
+    p = p * r + 5.5503287771e-2f;
+    p = p * r + 2.4022646890e-1f;
+    p = p * r + 6.9314720574e-1f;
+    return p * r + 1.0f;
+}
+
 // exp(x a + y) for one pair of constants. NaN stays NaN; what is too small becomes the smallest
 // normal number instead of 0, too small to matter.
 template <class T>
@@ -39,14 +50,7 @@ struct Exponential<float> {
         const float_v shifted = (a * factor + start) + magic;
         const float_v n = shifted - magic;
         const float_v r = a * rest + (a * factor + (start - n));
-        float_v p = splat(1.5345807502e-4f);
-        p = p * r + 1.3399931183e-3f;
-        p = p * r + 9.6184889739e-3f;
-        p = p * r + 5.5503287771e-2f;
-        p = p * r + 2.4022646890e-1f;
-        p = p * r + 6.9314720574e-1f;
-        p = p * r + 1.0f;
-        return p * (float_v)((bits32_v)shifted << 23);
+        return power_of_two(r) * (float_v)((bits32_v)shifted << 23);
     }
 };
 
@@ -159,6 +163,38 @@ inline V real_power(V x, T p) {
     return x >= V{} ? value : splat(T(__builtin_nan("")));
 }
 
+// d ^ p = 2 ^ (p log2(d)) for 0 <= d and 0 < p < 2, without a division: about half the cost of
+// real_power. With d = 2^e m the part p e of the exponent is rounded to a whole number and back, so
+// that no digits are lost to it. A NaN may become any number: who calls this must know of it.
+inline float_v small_power(float_v d, float p) {
+    // Between these the result is a normal number; below them it is 0 to rounding.
+    const float_v low = splat(p <= 1 ? 0x1p-126f : 0x1p-63f);
+    const float_v high = splat(p <= 1 ? 0x1p127f : 0x1p63f);
+    const float_v within = at_most(at_least(d, low), high);
+    const bits32_v bits = (bits32_v)within;
+    const int32_v e = (int32_v)(bits - 0x3f3504f3) >> 23;
+    const float_v t = (float_v)(bits - ((bits32_v)e << 23)) - 1.0f;
+    float_v q = splat(1.292626373e-1f);
+    q = q * t - 2.089330581e-1f;
+    q = q * t + 2.152125164e-1f;
+    q = q * t - 2.386758040e-1f;
+    q = q * t + 2.879390807e-1f;
+    q = q * t - 3.607162580e-1f;
+    q = q * t + 4.809102801e-1f;
+    q = q * t - 7.213471994e-1f;
+    q = q * t + 1.442695005f;
+    const float_v n = __builtin_convertvector(e, float_v), rest = (q * t) * p;
+    const float_v magic = splat(12582912.0f + 127.0f);  // as in Exponential<float>
+    const float_v shifted = (n * p + rest) + magic;
+    const float_v r = (n * p - (shifted - magic)) + rest;
+    const float_v value = power_of_two(r) * (float_v)((bits32_v)shifted << 23);
+    return d == float_v{} ? float_v{} : value;
+}
+
+inline double_v small_power(double_v d, double p) {
+    return real_power<double>(d, p);
+}
+
 // d ^ p for a distance d >= 0 and p > 0; the powers that are met most need no logarithm.
 template <class T, class V>
 inline V distance_power(V d, T p) {
@@ -166,7 +202,7 @@ inline V distance_power(V d, T p) {
     if (p == T(2)) return d * d;
     if (p == T(1.5)) return d * square_root(d);
     if (p == T(0.5)) return square_root(d);
-    return real_power<T>(d, p);
+    return p < T(2) ? small_power(d, p) : real_power<T>(d, p);
 }
 
 // tanh(x) = 1 - 2 / (exp(2 |x|) + 1) with the sign of x; its own series near 0.

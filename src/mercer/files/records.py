@@ -25,8 +25,7 @@ from ..kernels import Basis
 from ..postfit.compress.record import Compression, Condensation
 from ..postfit.posterior import Posterior
 from ..tables import TableColumn, TableEncoder
-from ..tables.encoder.codes import CalendarCode, CategoryCode, MissingCode, NumberCode
-from ..tables.encoder.text import TextCode
+from ..tables.encoder.codes import CalendarCode, CategoryCode, MissingCode, NumberCode, TextCode
 
 ESTIMATORS: tuple[tuple[str, type[Any]], ...] = (
     ("GramTransformer", GramTransformer),

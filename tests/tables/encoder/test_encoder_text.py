@@ -11,9 +11,9 @@ import pytest
 
 from mercer import InputError, KernelRidge, TableEncoder
 from mercer.kernels import Gaussian, Spectrum
-from mercer.tables.encoder import text as text_module
-from mercer.tables.encoder.ngrams import BUCKETS, bucket_counts
-from mercer.tables.encoder.text import learn_text
+from mercer.tables.encoder.codes import text as text_module
+from mercer.tables.encoder.codes.ngrams import BUCKETS, bucket_counts
+from mercer.tables.encoder.codes.text import learn_text
 
 MASK = 2**64 - 1
 FACTOR, MIX = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9
@@ -91,7 +91,7 @@ def test_no_texts_at_all():
 
 
 def test_counts_are_the_same_in_every_process():
-    code = "from mercer.tables.encoder.ngrams import bucket_counts as counts\n"
+    code = "from mercer.tables.encoder.codes.ngrams import bucket_counts as counts\n"
     code += "print(counts(['a salted word']).indices.tolist())"
     found = {
         subprocess.run(

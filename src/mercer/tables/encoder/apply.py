@@ -6,10 +6,19 @@ import numpy as np
 
 from ...checks import Array, InputError, sentence, show
 from .codes import CategoryCode
-from .kinds import BOOLEAN, CATEGORY, DATE, NUMBER
-from .reading import as_dates, as_numbers, as_texts, as_truths
+from .columns import (
+    BOOLEAN,
+    CATEGORY,
+    DATE,
+    NOTHING,
+    NUMBER,
+    Values,
+    as_dates,
+    as_numbers,
+    as_texts,
+    as_truths,
+)
 from .record import TableColumn
-from .values import NOTHING, Values
 
 
 def encode_column(column: TableColumn, values: Values, who: str, out: Array) -> None:

@@ -21,11 +21,10 @@ from ...status import Status
 from ...typing import HasArray, PointsLike
 from .apply import encode_column
 from .codes import METHODS, Method
+from .columns import DROP, KINDS, TEXT, Table, read_table, spread_rows
 from .kernel import table_kernel
-from .kinds import DROP, KINDS, TEXT
 from .learn import LEFT_OUT, Settings, learn_columns
 from .record import TableColumn
-from .table import Table, read_table, spread_rows
 
 Kind = Literal["number", "boolean", "category", "date", "text", "drop"]
 ASIDE = {"kernel_", "_sklearn_output_config"}  # what an encoder within a kernel is without

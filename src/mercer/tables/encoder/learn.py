@@ -12,14 +12,33 @@ import numpy as np
 from ...checks import Array, InputError, InputTypeError, sentence
 from ...inputs.advice import listed
 from .apply import read_column
-from .clock import is_zone, varying
-from .codes import CalendarCode, CategoryCode, Method, MissingCode, NumberCode, learn_numbers
-from .kinds import BOOLEAN, CATEGORY, DATE, DROP, NUMBER, TEXT, guess, strays
-from .reading import as_dates
-from .record import Code, TableColumn
-from .table import Table
-from .text import learn_text
-from .values import FORMS, Values
+from .codes import (
+    CalendarCode,
+    CategoryCode,
+    Code,
+    Method,
+    MissingCode,
+    NumberCode,
+    is_zone,
+    learn_numbers,
+    learn_text,
+    varying,
+)
+from .columns import (
+    BOOLEAN,
+    CATEGORY,
+    DATE,
+    DROP,
+    FORMS,
+    NUMBER,
+    TEXT,
+    Table,
+    Values,
+    as_dates,
+    guess,
+    strays,
+)
+from .record import TableColumn
 
 LEFT_OUT = "left out"
 MOST_RARE = 0.95  # of the rows may have rare levels: beyond, they are names and not categories

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .codes import CalendarCode, CategoryCode, MissingCode, NumberCode, is_texts, require
-from .kinds import BOOLEAN, CATEGORY, DATE, DROP, KINDS, NUMBER, TEXT
-from .text import TextCode
-
-Code = NumberCode | CategoryCode | CalendarCode | TextCode | MissingCode
+from .codes import (
+    CalendarCode,
+    CategoryCode,
+    Code,
+    MissingCode,
+    NumberCode,
+    TextCode,
+    is_texts,
+    require,
+)
+from .columns import BOOLEAN, CATEGORY, DATE, DROP, KINDS, NUMBER, TEXT
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import Array, InputError, InputTypeError, sentence, show
+from ....checks import Array, InputError, InputTypeError, sentence, show
 from .values import BOOLEANS, DATES, NOTHING, NUMBERS, TEXTS, Values, number_text, of_objects
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")

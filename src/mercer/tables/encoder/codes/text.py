@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse
 
-from ...checks import Array
-from ...linalg.blas import blas_threads
-from .codes import is_floats, require
+from ....checks import Array
+from ....linalg.blas import blas_threads
+from ..columns import spread_rows
 from .ngrams import BUCKETS, bucket_counts
-from .table import spread_rows
+from .sound import is_floats, require
 
 BAND = 8192  # texts whose counts are kept at a time
 SAMPLE = 4096  # texts that weights and directions are found from

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse
 
-from ...checks import Array
+from ....checks import Array
 
 BUCKETS = 4096
 _BITS = np.uint64(64 - 12)  # a bucket is the first 12 bits of a hash

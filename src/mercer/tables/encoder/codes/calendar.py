@@ -1,20 +1,57 @@
-"""What calendars and clocks say of times given as seconds since 1970."""
+"""What calendars and clocks say of times given as seconds since 1970, on circles."""
 
 from __future__ import annotations
 
 import datetime
+import math
 import re
 import zoneinfo
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...checks import Array
+from ....checks import Array
+from .sound import is_texts, require
 
 PERIODS = ("year", "week", "day")
 DAY = 86400.0
 MONTH = 31 * DAY
 _THURSDAY = 3  # the first day of 1970, where Monday is 0
 _OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d\d):?(\d\d)")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CalendarCode:
+    """Where a time stands in the year, the week and the day: points on circles of radius 1.
+
+    zone: whose clocks tell it; None: the times are those of a clock. A missing time is the centre.
+    """
+
+    periods: tuple[str, ...]
+    zone: str | None
+
+    def __post_init__(self) -> None:
+        known = is_texts(self.periods) and set(self.periods) <= set(PERIODS)
+        require(known and len(self.periods) > 0, "periods must be some of a few")
+        named = self.zone is None or (isinstance(self.zone, str) and is_zone(self.zone))
+        require(named, "zone must be one that this system knows")
+
+    @property
+    def width(self) -> int:
+        return 2 * len(self.periods)
+
+    def names(self, label: str) -> list[str]:
+        return [f"{label}={period} {wave}" for period in self.periods for wave in ("sin", "cos")]
+
+    def encode(self, values: Array) -> Array:
+        known = ~np.isnan(values)
+        found = np.zeros((len(values), self.width))
+        turns = phases(values[known], self.zone)
+        for place, period in enumerate(self.periods):
+            angle = 2.0 * math.pi * turns[period]
+            found[known, 2 * place] = np.sin(angle)
+            found[known, 2 * place + 1] = np.cos(angle)
+        return found
 
 
 def phases(seconds: Array, zone: str | None) -> dict[str, Array]:

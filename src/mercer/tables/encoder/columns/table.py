@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from ...checks import Array, InputError, InputTypeError, sentence, show
-from ...typing import PointsLike
+from ....checks import Array, InputError, InputTypeError, sentence, show
+from ....typing import PointsLike
 from .values import Values, of_array, of_series
 
 FRAMES = "a data frame of pandas, polars or arrow, a two-dimensional array, or a list of dicts"

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import Array, is_missing
+from ....checks import Array, is_missing
 
 NUMBERS, BOOLEANS, DATES, TEXTS, NOTHING = "numbers", "booleans", "dates", "text", "nothing"
 FORMS = (NUMBERS, BOOLEANS, DATES, TEXTS, NOTHING)
