@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from .models import NuSVC as NuSVC
     from .models import NuSVR as NuSVR
     from .models import OneClassSVM as OneClassSVM
+    from .models import RFMClassifier as RFMClassifier
+    from .models import RFMRegressor as RFMRegressor
     from .models import compress as compress
     from .models import enclosing_radius as enclosing_radius
     from .models import vc_bound as vc_bound
@@ -95,6 +97,8 @@ _HOME = {
     "OneClassSVM": "models",
     "ParseError": "checks",
     "PerColumn": "selection",
+    "RFMClassifier": "models",
+    "RFMRegressor": "models",
     "TableEncoder": "tables",
     "align": "diagnostics",
     "alignment": "diagnostics",

@@ -10,7 +10,8 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, NamedTuple
@@ -38,6 +39,7 @@ class _Speaker(threading.local):
     """Whose line the warnings of a thread are about; None: the one that led there."""
 
     line: Line | None = None
+    is_muted: bool = False
 
 
 _speaker = _Speaker()
@@ -65,7 +67,18 @@ def warn(text: str | Warning, category: type[Warning] = UserWarning) -> None:
     The record is of level INFO: whoever reads the warning need not read it twice.
     """
     logger.info("warning: %s", text)
-    warnings.warn_explicit(text, category, *user_line())
+    if not _speaker.is_muted:
+        warnings.warn_explicit(text, category, *user_line())
+
+
+@contextmanager
+def muted() -> Iterator[None]:
+    """Leave only records of what this thread would warn of: of fits that are a part of another."""
+    before, _speaker.is_muted = _speaker.is_muted, True
+    try:
+        yield
+    finally:
+        _speaker.is_muted = before
 
 
 def _name(frame: FrameType) -> str:

@@ -3,6 +3,8 @@
 from .adaptive.base import MklCertificate
 from .adaptive.classifier import MKLClassifier
 from .adaptive.one_class import MKLOneClassSVM
+from .adaptive.recursive import MetricChoice
+from .adaptive.recursive_models import RFMClassifier, RFMRegressor
 from .adaptive.regressor import MKLRegressor
 from .base import Certificate, KernelEstimator
 from .compression import compress
@@ -45,6 +47,7 @@ __all__ = [
     "MKLOneClassSVM",
     "MKLRegressor",
     "MachineCertificate",
+    "MetricChoice",
     "MklCertificate",
     "NuSVC",
     "NuSVR",
@@ -52,6 +55,8 @@ __all__ = [
     "PcaCertificate",
     "PerceptronCertificate",
     "PrototypeCertificate",
+    "RFMClassifier",
+    "RFMRegressor",
     "RidgeCertificate",
     "SvmCertificate",
     "compress",

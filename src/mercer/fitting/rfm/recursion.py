@@ -152,7 +152,7 @@ def scale_of(kernel: Kernel, metric: Array, X: Array, wanted: float) -> float:
 
     low, high = 1.0 / LARGEST_SCALE, LARGEST_SCALE
     if not median(low) >= wanted >= median(high):
-        if not Z.any() or (Z == Z[0]).all():
+        if not Z.any() or (Z[0] == Z).all():
             return 1.0  # all rows are alike
         must = "the kernel must fall from 1 to 0 with the distance of two points"
         raise KernelError(sentence("RFM", must, repr(kernel), "Take Laplacian() or Gaussian()."))

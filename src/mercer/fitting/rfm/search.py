@@ -164,9 +164,7 @@ class MetricSearch:
     def _weights(self, rows: Array) -> Array | None:
         return None if self.weight is None else self.weight[rows]
 
-    def _tried(
-        self, width: float, alpha: float, steps: int, scores: Array, rows: Array
-    ) -> Tried:
+    def _tried(self, width: float, alpha: float, steps: int, scores: Array, rows: Array) -> Tried:
         loss = self.loss(scores, rows) if np.isfinite(scores).all() else np.inf
         return Tried(width=width, alpha=alpha, steps=steps, loss=loss, scores=scores, rows=rows)
 

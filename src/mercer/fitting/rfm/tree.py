@@ -93,9 +93,7 @@ class Grower:
     overlap: float
     monitor: Monitor
 
-    def grow(
-        self, X: Array, targets: Array, weight: Array | None
-    ) -> tuple[Tree, list[Array]]:
+    def grow(self, X: Array, targets: Array, weight: Array | None) -> tuple[Tree, list[Array]]:
         """Return the tree, and the rows of every leaf."""
         random = np.random.default_rng(self.recursion.seed)
         nodes: list[tuple[Array, float, float, list[int]]] = []

@@ -67,6 +67,7 @@ class RecursiveMachine(RidgeEstimator):
     """What recursive feature machines share."""
 
     kernel: KernelLike
+    alpha: Any
     metric: str
     steps: Any
     width: Any
@@ -282,7 +283,7 @@ class RecursiveMachine(RidgeEstimator):
             shares = self.tree_.shares(X, temperature)
             mixed = sum(shares[:, [k]] * one for k, one in enumerate(scores))
             found[temperature] = loss(np.asarray(mixed), np.arange(len(X)))
-        return min(found, key=lambda one: found[one])
+        return float(min(found, key=lambda one: found[one]))
 
     def _publish_leaves(self) -> None:
         """Set the mean of the metrics of the leaves."""

@@ -35,8 +35,110 @@ from .recursive import RecursiveMachine
 LEAST_CHANCE = 1e-6  # of the class that came true, in a logarithm
 
 
-class RFMRegressor(RecursiveMachine, NumberRidge):  # type: ignore[misc]
-    """DOCR"""
+class RFMRegressor(RecursiveMachine, NumberRidge):
+    """Regression by a recursive feature machine: kernel ridge regression that learns its metric.
+
+    With k_M(x, y) = k(M**(1/2) x, M**(1/2) y), f is fitted as `KernelRidge`; then M becomes the
+    mean of grad f(x) grad f(x)' over the training points, and f is fitted again [1]_. Columns, or
+    directions, along which f does not change lose their weight.
+
+    Parameters
+    ----------
+    kernel : {"laplacian", "exponential", "gaussian"} or Kernel, default="laplacian"
+        The kernel, of any width: exp(-|x - y|_1), exp(-|x - y|), exp(-|x - y|**2), or any kernel of
+        rows of numbers that falls with their distance and has a gradient.
+    metric : {"diagonal", "full"}, default="diagonal"
+        Whether M has one weight per column, or is a matrix that may mix columns.
+    steps : int or "auto", default="auto"
+        How often M is renewed; "auto" chooses up to 8 by `cv`, on at most 3,000 points.
+    width : float, list of float or "auto", default="auto"
+        How wide the kernel is: the median of k over pairs of points is exp(-1 / width). The best of
+        a list is chosen by `cv`; "auto" is 0.5, 1, 2 and 4.
+    alpha : float, list of float or "auto", default="auto"
+        The penalty, above 0; the best of a list is chosen by `cv`, and "auto" searches downhill.
+    cv : int, splitter or iterable of (train, test), default=4
+        The folds on which settings are compared. Errors left out in closed form will not do: they
+        come from a metric that has seen the point.
+    gradient_rows : int, default=2000
+        At how many points, drawn at random, the gradient is taken.
+    leaf_rows : int, default=20000
+        Above so many points a tree divides them into leaves of at most so many, each with a metric
+        and a function of its own. None fits one function in any case.
+    overlap : float, default=0.1
+        The share of the points of a split, around its threshold, that both sides learn from.
+    fit_intercept : bool, default=True
+        Whether there is an offset b that is not penalised.
+    solver : {"auto", "primal", "cholesky", "cg", "nystrom"}, default="auto"
+        How the function is found once the metric is known: see `KernelRidge`.
+    n_centers : int, default=None
+        Number of centres of the solver "nystrom"; None is 10 sqrt(n), from 100 to 10,000.
+    tol : float, default=1e-4
+        Relative residual to reach.
+    max_iter : int, default=None
+        Largest number of iterations of conjugate gradients; None is 1000.
+    memory_limit : int or str, default="auto"
+        Bytes that the fit may allocate, as a number or a text such as "2GB"; "auto" takes a share
+        of the free memory.
+    time_limit : float, default=None
+        Seconds after which the best solution so far is returned, with a warning.
+    callback : callable, default=None
+        Called with the record of each iteration; returning True stops the fit.
+    n_jobs : int, default=None
+        Number of threads; None uses all that are allowed, -1 one per processor.
+    random_state : int, RandomState or Generator, default=None
+        Seed of what is drawn; None is a fixed seed.
+    verbose : bool or int, default=False
+        Whether to show progress on stderr.
+
+    Attributes
+    ----------
+    metric_ : ndarray of shape (d,) or (d, d)
+        The metric M, scaled so that the kernel has its width; the mean over leaves.
+    feature_importances_ : ndarray of shape (d,)
+        The diagonal of M, of sum 1.
+    kernel_ : Kernel
+        The kernel in its metric, `k.metric(M)`, which any other estimator takes as its kernel.
+    choice_ : MetricChoice
+        The settings that were chosen, and all that were tried.
+    alpha_ : float
+        The penalty that was chosen.
+    dual_coef_ : ndarray of shape (n_support,) or (n_support, n_outputs)
+        Coefficients of the points of `support_`; not with leaves.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The offset b; not with leaves.
+    support_ : ndarray of shape (n_support,)
+        Indices of the training points that carry the function; not with leaves.
+    n_iter_ : int
+        Number of iterations; not with leaves.
+    tree_ : Tree
+        The splits of the points, with leaves only.
+    leaves_ : tuple of RFMRegressor
+        The machine of each leaf, with leaves only.
+    temperature_ : float
+        How far points are shared between leaves, chosen on points kept aside, with leaves only.
+    certificate_ : RidgeCertificate
+        How far the function is from its optimum, and what it cost; of leaves the worst.
+
+    See Also
+    --------
+    RFMClassifier : The same for classes.
+    mercer.AutoKernelRegressor : An ensemble that has such machines among its members.
+    mercer.tune : Widths per column along the gradient of leave-one-out errors.
+
+    References
+    ----------
+    .. [1] A. Radhakrishnan, D. Beaglehole, P. Pandit, M. Belkin, "Mechanism for feature learning in
+       neural networks and backpropagation-free machine learning models", Science 383 (2024).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import RFMRegressor
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> model = RFMRegressor().fit(X, np.sin(2 * X[:, 0]) + X[:, 1] ** 2)
+    >>> np.argsort(model.feature_importances_)[-2:].tolist()
+    [0, 1]
+    """
 
     def __init__(
         self,
@@ -139,8 +241,118 @@ def leaf_model(model: RecursiveMachine) -> RFMRegressor:
     return RFMRegressor(**given | {"leaf_rows": None, "time_limit": None, "callback": None})
 
 
-class RFMClassifier(RecursiveMachine, LabelledRidge):  # type: ignore[misc]
-    """DOCC"""
+class RFMClassifier(RecursiveMachine, LabelledRidge):
+    """Classification by a recursive feature machine: ridge regression that learns its metric.
+
+    With k_M(x, y) = k(M**(1/2) x, M**(1/2) y), scores f are fitted as in `KernelRidgeClassifier`;
+    then M becomes the mean of grad f(x) grad f(x)' over the training points and the classes, and f
+    is fitted again [1]_. Settings are chosen by the log loss.
+
+    Parameters
+    ----------
+    kernel : {"laplacian", "exponential", "gaussian"} or Kernel, default="laplacian"
+        The kernel, of any width: exp(-|x - y|_1), exp(-|x - y|), exp(-|x - y|**2), or any kernel of
+        rows of numbers that falls with their distance and has a gradient.
+    metric : {"diagonal", "full"}, default="diagonal"
+        Whether M has one weight per column, or is a matrix that may mix columns.
+    steps : int or "auto", default="auto"
+        How often M is renewed; "auto" chooses up to 8 by `cv`, on at most 3,000 points.
+    width : float, list of float or "auto", default="auto"
+        How wide the kernel is: the median of k over pairs of points is exp(-1 / width). The best of
+        a list is chosen by `cv`; "auto" is 0.5, 1, 2 and 4.
+    alpha : float, list of float or "auto", default="auto"
+        The penalty, above 0; the best of a list is chosen by `cv`, and "auto" searches downhill.
+    cv : int, splitter or iterable of (train, test), default=4
+        The folds on which settings are compared. Errors left out in closed form will not do: they
+        come from a metric that has seen the point.
+    gradient_rows : int, default=2000
+        At how many points, drawn at random, the gradient is taken.
+    leaf_rows : int, default=20000
+        Above so many points a tree divides them into leaves of at most so many, each with a metric
+        and a function of its own. None fits one function in any case.
+    overlap : float, default=0.1
+        The share of the points of a split, around its threshold, that both sides learn from.
+    class_weight : {"balanced"}, dict or list of dict, default=None
+        Weight per class, multiplied with the sample weights.
+    probability : bool, default=True
+        Whether to calibrate `predict_proba`, on the folds that settings are chosen by; where all
+        settings are given, on leave-one-out scores, which are then too good.
+    fit_intercept : bool, default=True
+        Whether there is an offset b that is not penalised.
+    solver : {"auto", "primal", "cholesky", "cg", "nystrom"}, default="auto"
+        How the function is found once the metric is known: see `KernelRidge`.
+    n_centers : int, default=None
+        Number of centres of the solver "nystrom"; None is 10 sqrt(n), from 100 to 10,000.
+    tol : float, default=1e-4
+        Relative residual to reach.
+    max_iter : int, default=None
+        Largest number of iterations of conjugate gradients; None is 1000.
+    memory_limit : int or str, default="auto"
+        Bytes that the fit may allocate, as a number or a text such as "2GB"; "auto" takes a share
+        of the free memory.
+    time_limit : float, default=None
+        Seconds after which the best solution so far is returned, with a warning.
+    callback : callable, default=None
+        Called with the record of each iteration; returning True stops the fit.
+    n_jobs : int, default=None
+        Number of threads; None uses all that are allowed, -1 one per processor.
+    random_state : int, RandomState or Generator, default=None
+        Seed of what is drawn; None is a fixed seed.
+    verbose : bool or int, default=False
+        Whether to show progress on stderr.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted; the numbers of the labels where there are several per point.
+    slopes_ : ndarray of shape (1,) or (n_labels,)
+        Slopes from scores to probabilities, with `probability=True` only.
+    metric_ : ndarray of shape (d,) or (d, d)
+        The metric M, scaled so that the kernel has its width; the mean over leaves.
+    feature_importances_ : ndarray of shape (d,)
+        The diagonal of M, of sum 1.
+    kernel_ : Kernel
+        The kernel in its metric, `k.metric(M)`, which any other estimator takes as its kernel.
+    choice_ : MetricChoice
+        The settings that were chosen, and all that were tried.
+    alpha_ : float
+        The penalty that was chosen.
+    dual_coef_ : ndarray of shape (n_support,) or (n_support, n_outputs)
+        Coefficients of the points of `support_`; not with leaves.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The offset b; not with leaves.
+    support_ : ndarray of shape (n_support,)
+        Indices of the training points that carry the function; not with leaves.
+    n_iter_ : int
+        Number of iterations; not with leaves.
+    tree_ : Tree
+        The splits of the points, with leaves only.
+    leaves_ : tuple of RFMRegressor
+        The machine of each leaf, with leaves only.
+    temperature_ : float
+        How far points are shared between leaves, chosen on points kept aside, with leaves only.
+    certificate_ : RidgeCertificate
+        How far the function is from its optimum, and what it cost; of leaves the worst.
+
+    See Also
+    --------
+    RFMRegressor : The same for numbers.
+    mercer.AutoKernelClassifier : An ensemble that has such machines among its members.
+
+    References
+    ----------
+    .. [1] A. Radhakrishnan, D. Beaglehole, P. Pandit, M. Belkin, "Mechanism for feature learning in
+       neural networks and backpropagation-free machine learning models", Science 383 (2024).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import RFMClassifier
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> model = RFMClassifier().fit(X, X[:, 0] * X[:, 1] > 0)
+    >>> np.argsort(model.feature_importances_)[-2:].tolist()
+    [0, 1]
+    """
 
     def __init__(
         self,
@@ -228,9 +440,7 @@ class RFMClassifier(RecursiveMachine, LabelledRidge):  # type: ignore[misc]
             if calibrated is None:
                 self._fit_labels(points, labels, chosen=chosen, run=run)
             else:
-                self._solve(
-                    points, targets, weight, chosen=chosen, run=run, copies=labels.copies
-                )
+                self._solve(points, targets, weight, chosen=chosen, run=run, copies=labels.copies)
         del self._codes
         return self
 

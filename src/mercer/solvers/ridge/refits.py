@@ -15,13 +15,10 @@ from ...linalg.cholesky import TILE, NotPositiveDefinite, TileCholesky, dense_ba
 from ...monitor import Monitor
 from .problem import RidgeProblem, left_out_errors
 
-
 SINGLE_ENOUGH = 1e-3  # relative residual with which a solution in single precision is taken
 
 
-def factored(
-    A: Array, alpha: float, right: Array, monitor: Monitor
-) -> tuple[TileCholesky, Array]:
+def factored(A: Array, alpha: float, right: Array, monitor: Monitor) -> tuple[TileCholesky, Array]:
     """Return the factor of A + alpha I, and the solution of its equations.
 
     Of an A in single precision both are, too, where the equations are then met to SINGLE_ENOUGH.

@@ -15,9 +15,8 @@ from ... import checks
 from ...checks import Array, InputError, sentence
 from ...grams import limited_threads
 from ...kernels import Kernel
-from ...models.base import Certificate
+from ...models.base import Certificate, KernelEstimator
 from ...models.contract.parameters import check_parameters, run_of
-from ...monitor import Monitor
 from ...run import Run
 from ...status import Status
 from ...typing import PointsLike
@@ -150,14 +149,11 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
             judge, race = self._race(task, views, splits, run, limits)
             self._warn_of_leaks(encoded, task, run)
             race.run()
-            if not race.judged:
-                raise InputError(sentence(run.who, "a candidate must be judged", "none in time"))
-            weights = race.weights()
-            chosen = [pair for pair in zip(race.judged, weights, strict=True) if pair[1] > 0]
+            chosen = race.chosen(bool(self.allow_trees))
             run.monitor.time_limit = None  # the members are fitted in any case
             self.members_ = fit_members(judge, chosen, limits, bool(self.refit))
         evidence = np.asarray(sum(weight * one.evidence for one, weight in chosen))
-        self._note(judge, race, weights, evidence)
+        self._note(judge, race, evidence)
         return judge, evidence
 
     def _race(
@@ -180,7 +176,7 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
             advice = "This looks like a leak: if it is not known before the target, drop it."
             run.warn(sentence(run.who, must, f"{name!r}, which determines y", advice))
 
-    def _note(self, judge: Judge, race: Race, weights: Array, evidence: Array) -> None:
+    def _note(self, judge: Judge, race: Race, evidence: Array) -> None:
         """Set what tells of the race."""
         run, rows, task = judge.run, judge.splits.rows, judge.task
         loss = task.loss(evidence, rows)
@@ -190,11 +186,11 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
         self.leaderboard_ = Leaderboard(measure=self._measure, lines=lines)
         self.baselines_ = baseline_losses(judge, race.judged)
         self.notes_ = self._sentences(race, loss)
-        self.kernel_ = self.members_[0].model.kernel_
+        self.kernel_ = _first_kernel(self.members_, race)
         self.certificate_ = AutoCertificate(
             status=Status.TIME_LIMIT if race.skipped else Status.COMPLETE,
             plan=f"{len(race.judged)} candidates, {_how(judge)}",
-            kernel_entries=sum(m.model.certificate_.kernel_entries for m in self.members_),
+            kernel_entries=sum(_entries(member) for member in self.members_),
             bytes=sum(view.X.nbytes for view in judge.views.values()),
             seconds=run.seconds,
             loss=loss,
@@ -208,8 +204,8 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
         for name, words in BASELINES.items():
             if self.baselines_.get(name, np.inf) <= loss:
                 found.append(
-                    f"{words} reach {self.baselines_[name]:.4g} ({self._measure}) on the same "
-                    f"rows, where the ensemble has {loss:.4g}: consider them."
+                    f"{words} reached a {self._measure} of {self.baselines_[name]:.4g} on the "
+                    f"same rows, the ensemble {loss:.4g}."
                 )
         if race.skipped:
             found.append(f"There was no time for all of: {', '.join(sorted(race.skipped))}.")
@@ -244,6 +240,19 @@ def _placed(judge: Judge, one: Judged, weight: float) -> Placed:
         kernel=repr(judge.kernel_of(one.candidate)),
         penalty=one.candidate.penalty,
     )
+
+
+def _entries(member: Member) -> int:
+    model = member.model
+    return model.certificate_.kernel_entries if isinstance(model, KernelEstimator) else 0
+
+
+def _first_kernel(members: Sequence[Member], race: Race) -> Kernel:
+    """Return the kernel of the heaviest kernel model; of the best one where there are none."""
+    found = [m.model.kernel_ for m in members if isinstance(m.model, KernelEstimator)]
+    best = found[0] if found else race.judge.kernel_of(race.best().candidate)
+    assert best is not None
+    return best
 
 
 def _how(judge: Judge) -> str:

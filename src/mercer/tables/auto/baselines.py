@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from ...checks import Array
 from ..encoder import TableEncoder
-from .judging import Judge, Judged
+from .judging import TREES, Judge, Judged
 from .tasks import PLAIN, ClassTask, Task
 
-BASELINES = {"linear": "A linear model would", "trees": "Boosted trees would"}
+BASELINES = {"linear": "A linear model", TREES: "Boosted trees"}
 SAME = 1.0 - 1e-9  # correlation of a column with the target from which on it is the target
 FEW = 5  # rows that a value of a column must have on average to be a code of the class
 
@@ -25,9 +24,10 @@ def baseline_losses(judge: Judge, judged: Sequence[Judged]) -> dict[str, float]:
     for train, held in splits.parts:
         constant[held] = task.constant(train)
     found = {"constant": task.loss(task.evidence(constant[rows], rows), rows)}
-    linear = [one.loss for one in judged if one.candidate.family == "linear"]
-    if linear:
-        found["linear"] = min(linear)
+    for name in BASELINES:
+        losses = [one.loss for one in judged if one.candidate.family == name]
+        if losses:
+            found[name] = min(losses)
     return found
 
 

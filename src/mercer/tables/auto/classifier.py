@@ -58,6 +58,9 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
         By the name of a column, or its position in an array, what it is: see `TableEncoder`.
     class_weight : {"balanced"} or dict, default=None
         Weight per class, multiplied with the sample weights.
+    allow_trees : bool, default=False
+        Whether boosted trees, which are judged in any case for comparison, may be in the ensemble.
+        A model with trees of scikit-learn cannot be saved in a file of mercer.
     refit : bool, default=True
         Whether members that were judged on rows kept aside are fitted to all rows in the end, where
         there is time.
@@ -84,7 +87,8 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
     leaderboard_ : Leaderboard
         All that was tried, with its loss on rows it had not seen.
     baselines_ : dict of float
-        The loss of the shares of the classes ("constant") and of a linear model ("linear").
+        The loss of the shares of the classes ("constant"), of a linear model ("linear") and of
+        boosted trees ("trees"), where they were judged.
     notes_ : tuple of str
         What was left out of the table and what else should be known, in sentences.
     kernel_ : Kernel
@@ -124,6 +128,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
         split: str = "auto",
         types: Mapping[Any, str] | None = None,
         class_weight: ClassWeight = None,
+        allow_trees: bool = False,
         refit: bool = True,
         memory_limit: MemoryLimit = "auto",
         callback: Callback = None,
@@ -137,6 +142,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
         self.split = split
         self.types = types
         self.class_weight = class_weight
+        self.allow_trees = allow_trees
         self.refit = refit
         self.memory_limit = memory_limit
         self.callback = callback
@@ -191,9 +197,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
         groups = None if groups is None else checks.array(run.who, "groups", groups)[kept]
         splits = self._splits(len(kept), codes, groups, run)
         count = len(self.classes_)
-        task = ClassTask(
-            codes=codes, count=count, weight=weight, score=self._score(codes, weight)
-        )
+        task = ClassTask(codes=codes, count=count, weight=weight, score=self._score(codes, weight))
         self._learn(encoded, task, splits, run, limits)
         return self
 

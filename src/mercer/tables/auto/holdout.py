@@ -6,11 +6,11 @@ import time
 from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from ...checks import Array
 from ...kernels import Kernel
-from ...models.base import KernelEstimator
-from .judging import Candidate, Judge, Judged, scores_of
+from .judging import TREES, Candidate, Judge, Judged, scores_of
 
 ENOUGH_CENTRES, MOST_CENTRES = 500, 5000
 CENTRE_RATE = 4e10  # multiplications and additions per second with few centres
@@ -35,12 +35,13 @@ class HoldoutJudge(Judge):
         start = time.monotonic()
         if candidate.learner != "rfm":
             kernel = self.kernel_of(candidate)
+            if candidate.learner == TREES:
+                return [self.tried(candidate, kernel, start)]
             return [self.best(candidate, lambda one: self.tried(one, kernel, start))]
         rows, view, task = self.rows, self.views[candidate.view], self.task
         targets = task.targets(candidate.target)[rows]
-        weight = None if task.weight is None else task.weight[rows]
         fits = self.recursion_of(candidate).fits(
-            view.X[rows], targets, weight, candidate.steps, self.monitor
+            view.X[rows], targets, task.weights(rows), candidate.steps, self.monitor
         )
         found = []
         for step, fit in enumerate(fits):
@@ -49,7 +50,7 @@ class HoldoutJudge(Judge):
                 found.append(self.tried(own, fit.kernel, start))
         return found
 
-    def tried(self, candidate: Candidate, kernel: Kernel, start: float) -> Judged:
+    def tried(self, candidate: Candidate, kernel: Kernel | None, start: float) -> Judged:
         """Return a candidate judged with its penalty."""
         return self._judged(candidate, kernel, self.fitted(candidate, kernel, self.rows), start)
 
@@ -59,31 +60,18 @@ class HoldoutJudge(Judge):
         Its kernel and its penalty stay.
         """
         start = time.monotonic()
-        rows, kernel = self.splits.parts[0][0], judged.kernel
-        assert kernel is not None
-        model = self.fitted_to_many(judged.candidate, kernel, rows, within)
-        found = self._judged(judged.candidate, kernel, model, start)
+        rows = self.splits.parts[0][0]
+        model = self.fitted(judged.candidate, judged.kernel, rows, within)
+        found = self._judged(judged.candidate, judged.kernel, model, start)
         return replace(found, trained=len(rows))
 
-    def fitted_to_many(
-        self, candidate: Candidate, kernel: Kernel, rows: Array, within: float | None
-    ) -> KernelEstimator:
-        """Return the model fitted to many rows, by few centres where the time is short."""
-        return self.fitted(candidate, kernel, rows, within)
-
     def _judged(
-        self, candidate: Candidate, kernel: Kernel, model: KernelEstimator, start: float
+        self, candidate: Candidate, kernel: Kernel | None, model: BaseEstimator, start: float
     ) -> Judged:
         held = self.splits.rows
         scores = scores_of(model, self.views[candidate.view].X[held])
-        return self.judged(
-            candidate,
-            scores,
-            seconds=time.monotonic() - start,
-            trained=len(self.rows),
-            kernel=kernel,
-            model=model,
-        )
+        found = self.judged(candidate, scores, time.monotonic() - start)
+        return replace(found, trained=len(self.rows), kernel=kernel, model=model)
 
 
 def centres_for(n: int, seconds: float) -> int:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from ...checks import Array
 from ...fitting.rfm.recursion import Recursion
@@ -14,7 +17,7 @@ from ...inputs import Matrix
 from ...kernels import Kernel
 from ...models import SVC, SVR, KernelMachineClassifier, KernelRidge
 from ...models.base import KernelEstimator
-from ...monitor import Monitor
+from ...monitor import Monitor, muted
 from ...run import Run
 from .ridges import RidgeScores, best_penalty, dense_gram
 from .splits import Splits
@@ -23,6 +26,7 @@ from .views import UNIT, TableView
 
 TRIES = 8  # penalties of one candidate
 GRADIENT_ROWS = 2000  # at which the gradient is taken for a metric
+TREES = "trees"  # the learner that is no kernel model, for comparison
 ACCURACY = 1e-4  # of fits whose predictions are averaged with others
 
 
@@ -30,9 +34,9 @@ ACCURACY = 1e-4  # of fits whose predictions are averaged with others
 class Candidate:
     """A model to be judged.
 
-    learner: "ridge", "rfm", "svm" or "logistic". view: of the table. family, width: of the kernel,
-    see `TableView.kernel`. target: what is fitted, see `Task`. penalty: alpha, or C of an "svm";
-    where a search starts. steps, diagonal: of the metric of an "rfm".
+    learner: "ridge", "rfm", "svm", "logistic" or "trees". view: of the table. family, width: of the
+    kernel, see `TableView.kernel`. target: what is fitted, see `Task`. penalty: alpha, or C of an
+    "svm"; where a search starts. steps, diagonal: of the metric of an "rfm".
     """
 
     learner: str
@@ -47,6 +51,8 @@ class Candidate:
     @property
     def name(self) -> str:
         """A short text that tells it from all others."""
+        if self.learner == TREES:
+            return "boosted trees" if self.target == PLAIN else f"boosted trees {self.target}"
         words = [self.learner, self.family, f"{self.width:g}", self.view]
         if self.learner == "rfm":
             words.append(f"{'diagonal' if self.diagonal else 'full'} {self.steps}")
@@ -58,8 +64,8 @@ class Judged:
     """A candidate with its honest predictions.
 
     candidate: with the penalty that was best. link, evidence, loss: see `Task`; of the rows that
-    are judged. seconds: that it took. trained: on how many rows. kernel: of the model. model: what
-    gave the predictions, where one model gave all of them.
+    are judged. seconds: that it took. trained, kernel, model: where one model gave all predictions,
+    on how many rows it was fitted, its kernel, and the model itself.
     """
 
     candidate: Candidate
@@ -67,15 +73,15 @@ class Judged:
     evidence: Array
     loss: float
     seconds: float
-    trained: int
+    trained: int | None = None
     kernel: Kernel | None = None
-    model: KernelEstimator | None = None
+    model: BaseEstimator | None = None
 
     @property
     def name(self) -> str:
         """A short text that tells it from all others."""
-        few = self.model is not None and self.trained > 0
-        return f"{self.candidate.name} ({self.trained} rows)" if few else self.candidate.name
+        rows = "" if self.trained is None else f" ({self.trained} rows)"
+        return self.candidate.name + rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,8 +101,14 @@ class Judge:
         """What stops a judgement that takes too long."""
         return self.run.monitor
 
-    def kernel_of(self, candidate: Candidate) -> Kernel:
-        """Return the kernel of a candidate, before a metric is learnt."""
+    def without_limit(self) -> Self:
+        """Return the same judge without a clock."""
+        return replace(self, run=replace(self.run, monitor=Monitor()))
+
+    def kernel_of(self, candidate: Candidate) -> Kernel | None:
+        """Return the kernel of a candidate, before a metric is learnt; None for trees."""
+        if candidate.learner == TREES:
+            return None
         return self.views[candidate.view].kernel(candidate.family, candidate.width)
 
     def recursion_of(self, candidate: Candidate) -> Recursion:
@@ -110,47 +122,49 @@ class Judge:
             seed=self.run.seed,
         )
 
-    def model_of(self, candidate: Candidate, kernel: Kernel) -> KernelEstimator:
+    def model_of(self, candidate: Candidate, kernel: Kernel | None) -> BaseEstimator:
         """Return the estimator of a candidate, not fitted."""
-        options = {"kernel": kernel, "n_jobs": self.run.n_jobs}
+        if candidate.learner == TREES:
+            classes = isinstance(self.task, ClassTask)
+            boosted = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
+            return boosted(early_stopping=False, random_state=self.run.seed)
+        model: KernelEstimator
         if candidate.learner == "logistic":
-            return KernelMachineClassifier(alpha=candidate.penalty, tol=ACCURACY, **options)
-        if candidate.learner == "svm":
+            model = KernelMachineClassifier(alpha=candidate.penalty, tol=ACCURACY)
+        elif candidate.learner == "svm":
             kind = SVC if isinstance(self.task, ClassTask) else SVR
-            return kind(C=candidate.penalty, **options)
-        return KernelRidge(
-            alpha=candidate.penalty,
-            fit_intercept=True,
-            tol=ACCURACY,
-            memory_limit=self.run.memory_limit,
-            random_state=self.run.seed,
-            **options,
+            model = kind(C=candidate.penalty)
+        else:
+            model = KernelRidge(alpha=candidate.penalty, fit_intercept=True, tol=ACCURACY)
+        run = self.run
+        return model.set_params(
+            kernel=kernel, n_jobs=run.n_jobs, memory_limit=run.memory_limit, random_state=run.seed
         )
 
     def fitted(
-        self, candidate: Candidate, kernel: Kernel, rows: Array, within: float | None = None
-    ) -> KernelEstimator:
+        self, candidate: Candidate, kernel: Kernel | None, rows: Array, within: float | None = None
+    ) -> BaseEstimator:
         """Return the model of a candidate fitted to rows; within: so many seconds."""
-        model = self.model_of(candidate, kernel).set_params(time_limit=within)
+        model = self.model_of(candidate, kernel)
+        if within is not None:
+            model.set_params(time_limit=within)
         y = self.task.targets(candidate.target)[rows]
-        if candidate.learner in ("svm", "logistic"):
+        if candidate.learner != "ridge" and candidate.learner != "rfm":
             y = self.task.codes[rows] if isinstance(self.task, ClassTask) else y[:, 0]
-        weight = None if self.task.weight is None else self.task.weight[rows]
+        weight = self.task.weights(rows)
         X = self.views[candidate.view].X[rows]
-        fitted: KernelEstimator = model.fit(X, y, sample_weight=weight)
-        return fitted
+        with muted():
+            return model.fit(X, y, sample_weight=weight)
 
-    def judged(self, candidate: Candidate, scores: Array, **known: object) -> Judged:
-        """Return what honest scores of the judged rows are worth; known: other fields."""
+    def judged(self, candidate: Candidate, scores: Array, seconds: float) -> Judged:
+        """Return what honest scores of the judged rows are worth."""
         rows, task = self.splits.rows, self.task
-        if not np.isfinite(scores).all():
-            return Judged(
-                candidate=candidate, link=1.0, evidence=scores, loss=np.inf, **known  # type: ignore[arg-type]
-            )
-        link = task.link(scores, rows, candidate.target)
-        evidence = task.evidence(task.values(scores, link, candidate.target), rows)
-        loss = task.loss(evidence, rows)
-        return Judged(candidate=candidate, link=link, evidence=evidence, loss=loss, **known)  # type: ignore[arg-type]
+        link, evidence, loss = 1.0, scores, np.inf
+        if np.isfinite(scores).all():
+            link = task.link(scores, rows, candidate.target)
+            evidence = task.evidence(task.values(scores, link, candidate.target), rows)
+            loss = task.loss(evidence, rows)
+        return Judged(candidate=candidate, link=link, evidence=evidence, loss=loss, seconds=seconds)
 
     def best(self, candidate: Candidate, try_one: Callable[[Candidate], Judged]) -> Judged:
         """Return the candidate with the best penalty; try_one: judges it with its own."""
@@ -178,18 +192,18 @@ class FoldJudge(Judge):
         start = time.monotonic()
         if candidate.learner == "rfm":
             return self._recursive(candidate, start)
-        if candidate.learner == "ridge":
-            scores = self._ridge(candidate)
-        else:
-            scores = self._by_folds
+        if candidate.learner == TREES:
+            return [self._scored(candidate, self._by_folds(candidate), start)]
+        scores = self._ridge(candidate) if candidate.learner == "ridge" else self._by_folds
         return [self.best(candidate, lambda one: self._scored(one, scores(one), start))]
 
     def _scored(self, candidate: Candidate, scores: Array, start: float) -> Judged:
-        return self.judged(candidate, scores, seconds=time.monotonic() - start, trained=0)
+        return self.judged(candidate, scores, time.monotonic() - start)
 
     def _ridge(self, candidate: Candidate) -> Callable[[Candidate], Array]:
         """Return what gives the scores of a ridge model for any penalty."""
-        kernel, points = self.kernel_of(candidate), self.views[candidate.view].points
+        view = self.views[candidate.view]
+        kernel, points = view.kernel(candidate.family, candidate.width), view.points
         scores = RidgeScores(
             K=dense_gram(kernel, points, self.monitor),
             targets=self.task.targets(candidate.target),
@@ -210,12 +224,11 @@ class FoldJudge(Judge):
 
     def _recursive(self, candidate: Candidate, start: float) -> list[Judged]:
         X, targets = self.views[candidate.view].X, self.task.targets(candidate.target)
-        weight, count = self.task.weight, candidate.steps
+        count = candidate.steps
         out = np.full((count + 1, *targets.shape), np.nan)
         for train, held in self.splits.parts:
-            inside = None if weight is None else weight[train]
             fits = self.recursion_of(candidate).fits(
-                X[train], targets[train], inside, count, self.monitor
+                X[train], targets[train], self.task.weights(train), count, self.monitor
             )
             new = Matrix(X[held])
             for step, fit in enumerate(fits):
@@ -226,7 +239,7 @@ class FoldJudge(Judge):
         return [self._scored(replace(candidate, steps=k), out[k][rows], start) for k in steps]
 
 
-def scores_of(model: KernelEstimator, X: Array) -> Array:
+def scores_of(model: BaseEstimator, X: Array) -> Array:
     """Return the scores of rows by a fitted model, one column per output."""
     found = model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
     scores = np.asarray(found, dtype=np.float64)

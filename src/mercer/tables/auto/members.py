@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from ...kernels import Kernel
-from ...models.base import KernelEstimator
 from .judging import Candidate, Judge, Judged
 from .race import Limits
 
@@ -32,8 +31,9 @@ class Member:
         What it was fitted to: "plain", or "log" for the logarithm of y.
     link : float
         What turns its scores into values: the slope of probabilities, or a factor of y.
-    model : KernelEstimator
-        The fitted model, which takes encoded rows.
+    model : BaseEstimator
+        The fitted model, which takes encoded rows: a kernel model of mercer or, where they are
+        allowed, boosted trees of scikit-learn.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Member:
     view: str
     target: str
     link: float
-    model: KernelEstimator
+    model: BaseEstimator
 
 
 def fit_members(
@@ -63,7 +63,6 @@ def fit_members(
                 continue
             model = _fitted(judge, one.candidate)
         elif refit and one.trained == _trained(judge) and limits.left > 1.5 * one.seconds:
-            assert one.kernel is not None
             model = judge.fitted(one.candidate, one.kernel, np.arange(len(judge.task)))
         longest = max(longest, time.monotonic() - start)
         found.append(_member(one, weight, model))
@@ -75,7 +74,7 @@ def _trained(judge: Judge) -> int:
     return len(judge.splits.parts[0][0])
 
 
-def _member(one: Judged, weight: float, model: KernelEstimator) -> Member:
+def _member(one: Judged, weight: float, model: BaseEstimator) -> Member:
     return Member(
         name=one.name,
         weight=weight,
@@ -86,14 +85,12 @@ def _member(one: Judged, weight: float, model: KernelEstimator) -> Member:
     )
 
 
-def _fitted(judge: Judge, candidate: Candidate) -> KernelEstimator:
+def _fitted(judge: Judge, candidate: Candidate) -> BaseEstimator:
     """Return the model of a candidate, fitted to all rows, with a metric learnt from them."""
     view, task = judge.views[candidate.view], judge.task
-    kernel: Kernel = judge.kernel_of(candidate)
+    kernel = judge.kernel_of(candidate)
     if candidate.learner == "rfm":
         targets = task.targets(candidate.target)
         recursion = judge.recursion_of(candidate)
-        kernel = recursion.learn(
-            view.X, targets, task.weight, candidate.steps, judge.monitor
-        )
+        kernel = recursion.learn(view.X, targets, task.weight, candidate.steps, judge.monitor)
     return judge.fitted(candidate, kernel, np.arange(len(task)))

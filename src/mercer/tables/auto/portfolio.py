@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from .judging import Candidate, Judged
+from .judging import TREES, Candidate, Judged
 from .tasks import PLAIN, ClassTask, Task
 
 STANDARD, RANK = "standard", "rank"
@@ -43,7 +43,8 @@ def by_promise(screened: Sequence[Judged]) -> list[Candidate]:
     Candidates are alike that differ in the width or the target only.
     """
     ordered = sorted(screened, key=lambda one: one.loss)
-    first, rest, seen = [], [], set()
+    first, rest = list[Candidate](), list[Candidate]()
+    seen = set[tuple[str, str]]()
     for one in ordered:
         kind = (one.candidate.family, one.candidate.view)
         (rest if kind in seen else first).append(one.candidate)
@@ -79,6 +80,12 @@ def machines(ridges: Sequence[Judged], task: Task) -> Iterator[Candidate]:
         yield replace(one.candidate, learner="svm", penalty=2.0)
         if classes and place == 0:
             yield replace(one.candidate, learner="logistic", penalty=0.3)
+
+
+def trees(task: Task) -> Iterator[Candidate]:
+    """Yield boosted trees, which an ensemble of kernels should beat; they have one output."""
+    if isinstance(task, ClassTask) or task.targets(PLAIN).shape[1] == 1:
+        yield Candidate(learner=TREES, view=STANDARD, family=TREES, width=1.0)
 
 
 def by_turns(*lists: Iterator[Candidate]) -> Iterator[Candidate]:

@@ -13,15 +13,17 @@ from ...checks import Array
 from ...monitor import Stopped
 from .greedy import greedy_weights
 from .holdout import HoldoutJudge
-from .judging import Candidate, FoldJudge, Judge, Judged
-from .portfolio import FIRST, WIDE, by_promise, by_turns, fixed, learned, machines
-from .tasks import ClassTask
+from .judging import TREES, Candidate, FoldJudge, Judge, Judged
+from .portfolio import FIRST, STANDARD, WIDE, by_promise, by_turns, fixed, learned, machines, trees
 
 SCREENED = 1200  # rows on which kernels are compared where there are many more
 SCREEN_FROM = 1500
 SCREEN_SHARE = 0.25  # of the time
 RATE = 3e10  # multiplications and additions per second of a solver, before one was timed
 MEMBERS = 6  # that are likely to be fitted to all rows
+TREE_WORK = 4e6  # of boosted trees, per row, before they were timed
+RESORT = Candidate(learner="ridge", view=STANDARD, family="linear", width=1.0)
+RESORT_ROWS = 500
 PROMOTED = 3  # candidates that are fitted to all rows where there is no clock
 
 
@@ -67,6 +69,8 @@ class Race(ABC):
             self._finish()
         except Stopped:
             self.skipped.add("the last one")
+        if not self.kernel_models():
+            self.judged += self._last_resort()
         return self
 
     def _is_over(self) -> bool:
@@ -84,8 +88,13 @@ class Race(ABC):
     @abstractmethod
     def _judge(self, candidate: Candidate) -> list[Judged]: ...
 
+    @abstractmethod
     def _finish(self) -> None:
         """Do what comes after the last candidate."""
+
+    @abstractmethod
+    def _last_resort(self) -> list[Judged]:
+        """Return a candidate judged in next to no time, where there was none for others."""
 
     # --- what it costs ----------------------------------------------------------------------
 
@@ -113,6 +122,7 @@ class Race(ABC):
         yield from listed[:first]
         rest = iter(listed[first:])
         if self.judged:
+            yield from trees(self.judge.task)
             for candidate in self._others():
                 yield candidate
                 yield from (one for _, one in zip(range(2), rest, strict=False))
@@ -132,7 +142,9 @@ class Race(ABC):
     def _few(self) -> FoldJudge:
         judge = self.judge
         random = np.random.default_rng(judge.run.seed)
-        rows = np.arange(len(judge.task)) if len(judge.splits.parts) > 1 else judge.splits.parts[0][0]
+        rows = (
+            np.arange(len(judge.task)) if len(judge.splits.parts) > 1 else judge.splits.parts[0][0]
+        )
         rows = np.sort(random.choice(rows, min(SCREENED, len(rows)), replace=False))
         return few_of(judge, rows)
 
@@ -149,8 +161,12 @@ class Race(ABC):
         return sorted(found, key=lambda one: one.loss)
 
     def best(self) -> Judged:
-        """Return the best of all."""
-        return min(self.judged, key=lambda one: one.loss)
+        """Return the best kernel model."""
+        return min(self.kernel_models(), key=lambda one: one.loss)
+
+    def kernel_models(self) -> list[Judged]:
+        """Return all but trees."""
+        return [one for one in self.judged if one.candidate.learner != TREES]
 
     def _widths(self) -> dict[str, float]:
         """Return the best width of each family."""
@@ -161,10 +177,12 @@ class Race(ABC):
 
     # --- who wins ---------------------------------------------------------------------------
 
-    def weights(self) -> Array:
-        """Return the weights of the ensemble, one for each that was judged."""
+    def chosen(self, allow_trees: bool) -> list[tuple[Judged, float]]:
+        """Return the candidates of the ensemble, with their weights."""
         task, rows = self.judge.task, self.judge.splits.rows
-        return greedy_weights([one.evidence for one in self.judged], lambda e: task.loss(e, rows))
+        able = self.judged if allow_trees else self.kernel_models()
+        weights = greedy_weights([one.evidence for one in able], lambda e: task.loss(e, rows))
+        return [(one, float(w)) for one, w in zip(able, weights, strict=True) if w > 0]
 
 
 class FoldRace(Race):
@@ -175,9 +193,17 @@ class FoldRace(Race):
     def _judge(self, candidate: Candidate) -> list[Judged]:
         return self.judge.judge(candidate)
 
+    def _finish(self) -> None:
+        """All is done: members are fitted later."""
+
+    def _last_resort(self) -> list[Judged]:
+        return self.judge.without_limit().judge(RESORT)
+
     def work(self, candidate: Candidate) -> float:
         """Return the cubes of rows that are solved for."""
         inside = sum(len(train) ** 3 for train, _ in self.judge.splits.parts)
+        if candidate.learner == TREES:
+            return float(TREE_WORK * sum(len(train) for train, _ in self.judge.splits.parts))
         if candidate.learner == "ridge":
             n = len(self.judge.task)
             return 4 / 3 * (2 * n**3 if self.judge.splits.one_by_one else inside)
@@ -197,9 +223,14 @@ class HoldoutRace(Race):
     def _judge(self, candidate: Candidate) -> list[Judged]:
         return self.judge.judge(candidate)
 
+    def _last_resort(self) -> list[Judged]:
+        return replace(self.judge.without_limit(), size=RESORT_ROWS).judge(RESORT)
+
     def work(self, candidate: Candidate) -> float:
         """Return the cubes of rows that are solved for."""
         one = len(self.judge.rows) ** 3 / 3
+        if candidate.learner == TREES:
+            return float(TREE_WORK * len(self.judge.rows))
         return one * (candidate.steps + 1 if candidate.learner == "rfm" else 4)
 
     def reserve(self) -> float:

@@ -16,7 +16,16 @@ from ...fitting.cross_validation import HeldOutNumbers, as_score, weight_option
 from ...models.contract.atomic import atomic
 from ...models.contract.records import recorded
 from ...models.contract.targets import numbers_of
-from ...typing import Callback, LabelsLike, MemoryLimit, PointsLike, Scoring, Seed, TargetsLike, Weights
+from ...typing import (
+    Callback,
+    LabelsLike,
+    MemoryLimit,
+    PointsLike,
+    Scoring,
+    Seed,
+    TargetsLike,
+    Weights,
+)
 from .base import AutoKernel
 from .intervals import Intervals, fit_intervals
 from .members import Member
@@ -48,6 +57,9 @@ class AutoKernelRegressor(MultiOutputMixin, RegressorMixin, AutoKernel):  # type
         what was before it.
     types : dict, default=None
         By the name of a column, or its position in an array, what it is: see `TableEncoder`.
+    allow_trees : bool, default=False
+        Whether boosted trees, which are judged in any case for comparison, may be in the ensemble.
+        A model with trees of scikit-learn cannot be saved in a file of mercer.
     refit : bool, default=True
         Whether members that were judged on rows kept aside are fitted to all rows in the end, where
         there is time.
@@ -72,7 +84,8 @@ class AutoKernelRegressor(MultiOutputMixin, RegressorMixin, AutoKernel):  # type
     leaderboard_ : Leaderboard
         All that was tried, with its loss on rows it had not seen.
     baselines_ : dict of float
-        The loss of the mean ("constant") and of a linear model ("linear").
+        The loss of the mean ("constant"), of a linear model ("linear") and of
+        boosted trees ("trees"), where they were judged.
     intervals_ : Intervals
         The honest errors that `predict_interval` is made of.
     units_ : Units
@@ -118,6 +131,7 @@ class AutoKernelRegressor(MultiOutputMixin, RegressorMixin, AutoKernel):  # type
         scoring: Scoring = None,
         split: str = "auto",
         types: Mapping[Any, str] | None = None,
+        allow_trees: bool = False,
         refit: bool = True,
         memory_limit: MemoryLimit = "auto",
         callback: Callback = None,
@@ -130,6 +144,7 @@ class AutoKernelRegressor(MultiOutputMixin, RegressorMixin, AutoKernel):  # type
         self.scoring = scoring
         self.split = split
         self.types = types
+        self.allow_trees = allow_trees
         self.refit = refit
         self.memory_limit = memory_limit
         self.callback = callback

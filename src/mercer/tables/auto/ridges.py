@@ -58,9 +58,7 @@ def dense_gram(kernel: Kernel, points: Matrix, monitor: Monitor) -> Array:
     return prepared.gram(dtype=np.float32, monitor=monitor).dense()
 
 
-def best_penalty(
-    judge: Callable[[float], float], start: float, most: int
-) -> float:
+def best_penalty(judge: Callable[[float], float], start: float, most: int) -> float:
     """Return the penalty with the smallest loss, searched downhill from a start.
 
     judge: returns the loss of a penalty. most: how many may be tried.

@@ -10,7 +10,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 from ...checks import Array
 
 FOLDS = 4
-WHOLE = 6000  # rows up to which all are judged: beyond, a part of them is held out once
+WHOLE = 2000  # rows up to which all are judged: beyond, a part of them is held out once
 HELD_SHARE, HELD_MOST = 0.2, 3000
 
 

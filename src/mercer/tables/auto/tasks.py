@@ -8,10 +8,10 @@ evidence of an average is the average of the evidence.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
@@ -25,62 +25,75 @@ SKEWED = 1.0  # skewness of y from which on its logarithm may be the better targ
 Score = Callable[[Array, Array], float]  # values and rows to a loss
 
 
-class Task(Protocol):
-    """`ClassTask` or `NumberTask`.
+@dataclass(frozen=True, kw_only=True)
+class Task(ABC):
+    """What is to be predicted of each row.
 
-    weight: of the rows, or None. kinds: what the targets may be: "plain", or "log".
+    weight: of the rows, or None. score: the loss that a user asks for, of values; None is the usual
+    one of the task.
     """
 
-    weight: Array | None
+    weight: Array | None = None
+    score: Score | None = None
 
+    @abstractmethod
     def __len__(self) -> int: ...
 
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of targets that are worth a try, the first one always."""
-
+    @abstractmethod
     def take(self, rows: Array) -> Task:
-        """Return the task of some rows."""
+        """Return the task of some rows, with the same units."""
 
+    @property
+    @abstractmethod
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of targets that are worth a try, "plain" first."""
+
+    @abstractmethod
     def targets(self, kind: str) -> Array:
         """Return what is fitted, one row per point and one column per output."""
 
+    @abstractmethod
     def link(self, scores: Array, rows: Array, kind: str) -> float:
         """Return the number that turns scores of rows into values best."""
 
+    @abstractmethod
     def values(self, scores: Array, link: float, kind: str) -> Array:
         """Return values from scores."""
 
+    @abstractmethod
     def constant(self, rows: Array) -> Array:
         """Return the values, one row, that predict these rows best without looking at X."""
 
+    @abstractmethod
     def evidence(self, values: Array, rows: Array) -> Array:
         """Return what the loss needs to know of values of rows."""
 
+    @abstractmethod
     def loss(self, evidence: Array, rows: Array) -> float:
         """Return the mean loss of rows; the smaller, the better."""
 
+    def weights(self, rows: Array) -> Array | None:
+        """Return the weights of rows."""
+        return None if self.weight is None else self.weight[rows]
+
 
 @dataclass(frozen=True, kw_only=True)
-class ClassTask:
+class ClassTask(Task):
     """One of several classes per row.
 
-    codes: the class of each row, a number from 0. count: how many classes there are. weight: of the
-    rows. score: the loss that a user asks for, of probabilities; None is the log loss.
+    codes: the class of each row, a number from 0. count: how many classes there are. The usual loss
+    is the log loss.
     """
 
     codes: Array
     count: int
-    weight: Array | None = None
-    score: Score | None = None
 
     def __len__(self) -> int:
         return len(self.codes)
 
     def take(self, rows: Array) -> ClassTask:
         """Return the task of some rows."""
-        weight = None if self.weight is None else self.weight[rows]
-        return replace(self, codes=self.codes[rows], weight=weight)
+        return replace(self, codes=self.codes[rows], weight=self.weights(rows))
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -98,8 +111,7 @@ class ClassTask:
 
     def link(self, scores: Array, rows: Array, kind: str) -> float:
         """Return the slope that makes the classes of rows most likely."""
-        weight = None if self.weight is None else self.weight[rows]
-        return fit_slope(_flat(scores), self.codes[rows], weight)
+        return fit_slope(_flat(scores), self.codes[rows], self.weights(rows))
 
     def values(self, scores: Array, link: float, kind: str) -> Array:
         """Return probabilities, one column per class."""
@@ -107,9 +119,8 @@ class ClassTask:
 
     def constant(self, rows: Array) -> Array:
         """Return the shares of the classes."""
-        weight = None if self.weight is None else self.weight[rows]
-        shares = np.bincount(self.codes[rows], weights=weight, minlength=self.count)
-        return np.asarray(shares / shares.sum())[None, :]
+        shares = np.bincount(self.codes[rows], self.weights(rows), self.count)
+        return np.asarray(shares / shares.sum()).reshape(1, -1)
 
     def evidence(self, values: Array, rows: Array) -> Array:
         """Return the probability of the class that came true; all for a loss of the user."""
@@ -121,8 +132,8 @@ class ClassTask:
         """Return the log loss, or the loss of the user."""
         if self.score is not None:
             return self.score(evidence, rows)
-        weight = None if self.weight is None else self.weight[rows]
-        return float(np.average(-np.log(np.maximum(evidence, LEAST_CHANCE)), weights=weight))
+        losses = -np.log(np.maximum(evidence, LEAST_CHANCE))
+        return float(np.average(losses, weights=self.weights(rows)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,28 +170,25 @@ class Units:
         inner = self.means[kind] + self.spreads[kind] * scores
         if kind == LOG:
             inner = link * np.exp(np.minimum(inner, np.log(self.high)))
-        return np.clip(inner, self.low, self.high)
+        return np.asarray(np.clip(inner, self.low, self.high))
 
 
 @dataclass(frozen=True, kw_only=True)
-class NumberTask:
+class NumberTask(Task):
     """Numbers per row.
 
-    y: one column per output. weight: of the rows. score: the loss that a user asks for, of
-    predictions; None is the squared error, each output in units of its variance.
+    y: one column per output. The usual loss is the squared error, of each output in units of its
+    variance.
     """
 
     y: Array
-    weight: Array | None = None
-    score: Score | None = None
 
     def __len__(self) -> int:
         return len(self.y)
 
     def take(self, rows: Array) -> NumberTask:
         """Return the task of some rows, with the same units."""
-        weight = None if self.weight is None else self.weight[rows]
-        found = replace(self, y=self.y[rows], weight=weight)
+        found = replace(self, y=self.y[rows], weight=self.weights(rows))
         found.__dict__.update(kinds=self.kinds, units=self.units)
         return found
 
@@ -211,8 +219,9 @@ class NumberTask:
         if kind == PLAIN:
             return 1.0
         found, y = self.values(scores, 1.0, kind)[:, 0], self.y[rows, 0]
-        weight = np.ones(len(rows)) if self.weight is None else self.weight[rows]
-        return float((weight * found) @ y / ((weight * found) @ found))
+        weight = self.weights(rows)
+        weighted = found if weight is None else weight * found
+        return float(weighted @ y / (weighted @ found))
 
     def values(self, scores: Array, link: float, kind: str) -> Array:
         """Return numbers in the units of y, within what y has been."""
@@ -220,8 +229,8 @@ class NumberTask:
 
     def constant(self, rows: Array) -> Array:
         """Return the mean of each output."""
-        weight = None if self.weight is None else self.weight[rows]
-        return np.average(self.y[rows], axis=0, weights=weight)[None, :]
+        means = np.average(self.y[rows], axis=0, weights=self.weights(rows))
+        return np.asarray(means).reshape(1, -1)
 
     def evidence(self, values: Array, rows: Array) -> Array:
         """Return the values."""
@@ -231,9 +240,8 @@ class NumberTask:
         """Return the mean squared error against the variance, or the loss of the user."""
         if self.score is not None:
             return self.score(evidence, rows)
-        weight = None if self.weight is None else self.weight[rows]
         errors = ((self.y[rows] - evidence) / self.units.spreads[PLAIN]) ** 2
-        return float(np.average(errors.mean(axis=1), weights=weight))
+        return float(np.average(errors.mean(axis=1), weights=self.weights(rows)))
 
 
 def _flat(scores: Array) -> Array:
