@@ -31,6 +31,28 @@ HALVINGS = 40
 
 
 @dataclass(frozen=True, kw_only=True)
+class Sample:
+    """Rows to learn from: X, their targets, one column per output, and their weights or None."""
+
+    X: Array
+    targets: Array
+    weight: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def take(self, rows: Array) -> Sample:
+        """Return some of the rows."""
+        weight = None if self.weight is None else self.weight[rows]
+        return Sample(X=self.X[rows], targets=self.targets[rows], weight=weight)
+
+    @property
+    def outputs(self) -> int:
+        """The number of outputs."""
+        return int(self.targets.shape[1])
+
+
+@dataclass(frozen=True, kw_only=True)
 class Fit:
     """f(x) = sum_j c_j k(x, z_j) + b, one column of c per output."""
 
@@ -39,10 +61,10 @@ class Fit:
     intercept: Array
     view: View
 
-    def at(self, points: Matrix, monitor: Monitor) -> Array:
-        """Return f of points, one column per output."""
+    def at(self, X: Array, monitor: Monitor) -> Array:
+        """Return f of rows, one column per output."""
         K = Prepared(self.kernel, self.view).gram(
-            points, dtype=np.float32, use="once", monitor=monitor
+            Matrix(X), dtype=np.float32, use="once", monitor=monitor
         )
         return np.asarray(K @ self.coefficients + self.intercept)
 
@@ -63,30 +85,22 @@ class Recursion:
     gradient_rows: int
     seed: int = 0
 
-    def fits(
-        self, X: Array, targets: Array, weight: Array | None, steps: int, monitor: Monitor
-    ) -> Iterator[Fit]:
+    def fits(self, sample: Sample, steps: int, monitor: Monitor) -> Iterator[Fit]:
         """Yield the fit of each step: the first with all columns alike, then `steps` more."""
-        random, points = np.random.default_rng(self.seed), Matrix(X)
-        metric = self.start(X.shape[1])
+        random, metric = np.random.default_rng(self.seed), self.start(sample.X.shape[1])
         for step in range(steps + 1):
-            kernel = self.scaled(metric, X)
-            found = ridge_fit(kernel, points, targets, weight, self.alpha, monitor)
+            found = ridge_fit(self.scaled(metric, sample.X), sample, self.alpha, monitor)
             yield found
             if step < steps:
                 metric = self.next_metric(found, random, monitor)
 
-    def learn(
-        self, X: Array, targets: Array, weight: Array | None, steps: int, monitor: Monitor
-    ) -> Kernel:
+    def learn(self, sample: Sample, steps: int, monitor: Monitor) -> Kernel:
         """Return the kernel with the metric that `steps` fits lead to."""
-        random, points = np.random.default_rng(self.seed), Matrix(X)
-        metric = self.start(X.shape[1])
+        random, metric = np.random.default_rng(self.seed), self.start(sample.X.shape[1])
         for _ in range(steps):
-            kernel = self.scaled(metric, X)
-            found = ridge_fit(kernel, points, targets, weight, self.alpha, monitor)
+            found = ridge_fit(self.scaled(metric, sample.X), sample, self.alpha, monitor)
             metric = self.next_metric(found, random, monitor)
-        return self.scaled(metric, X)
+        return self.scaled(metric, sample.X)
 
     def start(self, columns: int) -> Array:
         """Return the metric in which all columns count alike."""
@@ -119,22 +133,18 @@ class Recursion:
         return G / largest
 
 
-def ridge_fit(
-    kernel: Kernel,
-    points: Matrix,
-    targets: Array,
-    weight: Array | None,
-    alpha: float,
-    monitor: Monitor,
-) -> Fit:
+def ridge_fit(kernel: Kernel, sample: Sample, alpha: float, monitor: Monitor) -> Fit:
     """Return the ridge regression of some thousand rows, in single precision where it is enough."""
-    view = View(Side(points))
+    view = View(Side(Matrix(sample.X)))
     problem = RidgeProblem(
-        targets=targets, alpha=np.full(targets.shape[1], alpha), weight=weight, intercept=True
+        targets=sample.targets,
+        alpha=np.full(sample.outputs, alpha),
+        weight=sample.weight,
+        intercept=True,
     )
     A = Prepared(kernel, view).gram(dtype=np.float32, monitor=monitor).dense()
-    roots = problem.roots.astype(np.float32)
-    if weight is not None:
+    if sample.weight is not None:
+        roots = problem.roots.astype(np.float32)
         A *= roots
         A *= roots[:, 0]
     _, solved = factored(A, alpha, problem.right_sides(), monitor)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from ...kernels import Kernel
 from ...monitor import Monitor
 from ...solvers import RidgeProblem
 from ...solvers.ridge.refits import RidgeRefits
-from .recursion import Fit, Recursion, ridge_fit
+from .recursion import Fit, Recursion, Sample, ridge_fit
 
 WIDTHS = (0.5, 1.0, 2.0, 4.0)
 START, STEP = 0.1, 10.0**0.5  # of the penalties that are tried
@@ -36,7 +36,7 @@ class Tried:
     width: float
     alpha: float
     steps: int
-    loss: float
+    loss: float = np.nan
     scores: Array | None = None
     rows: Array | None = None
 
@@ -45,16 +45,14 @@ class Tried:
 class MetricSearch:
     """A search by the losses of rows that were not seen.
 
-    X, targets, weight: the rows. loss: of scores. folds: pairs of training and held-out rows, for
+    sample: the rows. loss: of scores. folds: pairs of training and held-out rows, for
     all that has a learned metric: an error left out in closed form would come from a metric that
     has seen the row. widths, alphas: to try; alphas of None are searched downhill. steps: how often
     a metric is renewed at most, or exactly where fixed is set. tried: what was found.
     """
 
     recursion: Recursion
-    X: Array
-    targets: Array
-    weight: Array | None
+    sample: Sample
     loss: Loss
     folds: Sequence[tuple[Array, Array]]
     widths: Sequence[float]
@@ -76,21 +74,22 @@ class MetricSearch:
 
     def _without_metric(self, width: float) -> Tried:
         """Return the best alpha for a width where all columns count alike, by leaving out one."""
-        start = self.recursion.start(self.X.shape[1])
-        kernel = replace(self.recursion, width=width).scaled(start, self.X)
-        K = gram_of(kernel, self.X, self.monitor)
-        rows, found = np.arange(len(self.X)), dict[float, Tried]()
+        sample = self.sample
+        start = self.recursion.start(sample.X.shape[1])
+        kernel = replace(self.recursion, width=width).scaled(start, sample.X)
+        K = gram_of(kernel, sample.X, self.monitor)
+        rows, found = np.arange(len(sample)), dict[float, Tried]()
 
         def judge(alpha: float) -> float:
             problem = RidgeProblem(
-                targets=self.targets,
-                alpha=np.full(self.targets.shape[1], alpha),
-                weight=self.weight,
+                targets=sample.targets,
+                alpha=np.full(sample.outputs, alpha),
+                weight=sample.weight,
                 intercept=True,
             )
             refits = RidgeRefits(K, problem, [alpha], self.monitor, shared=False)
-            scores = self.targets - refits.leave_one_out(alpha)
-            found[alpha] = self._tried(width, alpha, 0, scores, rows)
+            scores = sample.targets - refits.leave_one_out(alpha)
+            found[alpha] = self._judged(Tried(width=width, alpha=alpha, steps=0), scores, rows)
             return found[alpha].loss
 
         if self.alphas is None:
@@ -107,13 +106,16 @@ class MetricSearch:
         best metrics.
         """
         recursion = replace(self.recursion, width=plain.width, alpha=plain.alpha)
-        folds = [self._fold(recursion, train) for train, _ in self.folds]
+        folds = [
+            recursion.fits(self.sample.take(train), self.steps, self.monitor)
+            for train, _ in self.folds
+        ]
         best, fits = None, list[Fit]()
         for step in range(self.steps + 1):
             now = [next(fold) for fold in folds]
             if step == 0 or (self.fixed and step < self.steps):
                 continue
-            found = self._held_out(plain.width, plain.alpha, step, now)
+            found = self._held_out(replace(plain, steps=step), now)
             self.tried.append(found)
             if best is None or found.loss < best.loss:
                 best, fits = found, now
@@ -122,11 +124,6 @@ class MetricSearch:
         if best is not None:
             self._other_alphas(best, fits)
 
-    def _fold(self, recursion: Recursion, train: Array) -> Iterator[Fit]:
-        return recursion.fits(
-            self.X[train], self.targets[train], self._weights(train), self.steps, self.monitor
-        )
-
     def _other_alphas(self, best: Tried, fits: Sequence[Fit]) -> None:
         """Try other alphas with the metrics of the best step, one for each fold."""
 
@@ -134,17 +131,10 @@ class MetricSearch:
             if alpha == best.alpha:
                 return best.loss
             again = [
-                ridge_fit(
-                    fit.kernel,
-                    Matrix(self.X[train]),
-                    self.targets[train],
-                    self._weights(train),
-                    alpha,
-                    self.monitor,
-                )
+                ridge_fit(fit.kernel, self.sample.take(train), alpha, self.monitor)
                 for fit, (train, _) in zip(fits, self.folds, strict=True)
             ]
-            self.tried.append(self._held_out(best.width, alpha, best.steps, again))
+            self.tried.append(self._held_out(replace(best, alpha=alpha), again))
             return self.tried[-1].loss
 
         if self.alphas is None:
@@ -153,20 +143,17 @@ class MetricSearch:
             for alpha in self.alphas:
                 judge(alpha)
 
-    def _held_out(self, width: float, alpha: float, step: int, fits: Sequence[Fit]) -> Tried:
-        """Return what the fits of all folds give the rows that they have not seen."""
-        scores = np.full(self.targets.shape, np.nan)
+    def _held_out(self, setting: Tried, fits: Sequence[Fit]) -> Tried:
+        """Return a setting judged by what its fits give the rows that they have not seen."""
+        scores = np.full(self.sample.targets.shape, np.nan)
         for fit, (_, held) in zip(fits, self.folds, strict=True):
-            scores[held] = fit.at(Matrix(self.X[held]), self.monitor)
+            scores[held] = fit.at(self.sample.X[held], self.monitor)
         rows = np.sort(np.concatenate([held for _, held in self.folds]))
-        return self._tried(width, alpha, step, scores[rows], rows)
+        return self._judged(setting, scores[rows], rows)
 
-    def _weights(self, rows: Array) -> Array | None:
-        return None if self.weight is None else self.weight[rows]
-
-    def _tried(self, width: float, alpha: float, steps: int, scores: Array, rows: Array) -> Tried:
+    def _judged(self, setting: Tried, scores: Array, rows: Array) -> Tried:
         loss = self.loss(scores, rows) if np.isfinite(scores).all() else np.inf
-        return Tried(width=width, alpha=alpha, steps=steps, loss=loss, scores=scores, rows=rows)
+        return replace(setting, loss=loss, scores=scores, rows=rows)
 
 
 def downhill(judge: Callable[[float], float], start: float) -> None:

@@ -12,9 +12,8 @@ import numpy as np
 from scipy.special import expit
 
 from ...checks import Array
-from ...inputs import Matrix
 from ...monitor import Monitor
-from .recursion import Recursion, ridge_fit
+from .recursion import Recursion, Sample, ridge_fit
 
 SAMPLE = 2000  # rows of a node from which its direction is found
 TEMPERATURES = (0.0, *np.geomspace(0.025, 1.0, 7).tolist())
@@ -93,8 +92,9 @@ class Grower:
     overlap: float
     monitor: Monitor
 
-    def grow(self, X: Array, targets: Array, weight: Array | None) -> tuple[Tree, list[Array]]:
+    def grow(self, sample: Sample) -> tuple[Tree, list[Array]]:
         """Return the tree, and the rows of every leaf."""
+        X = sample.X
         random = np.random.default_rng(self.recursion.seed)
         nodes: list[tuple[Array, float, float, list[int]]] = []
         leaves: list[Array] = []
@@ -104,9 +104,7 @@ class Grower:
                 leaves.append(rows)
                 return -len(leaves)
             some = random.choice(rows, SAMPLE, replace=False) if len(rows) > SAMPLE else rows
-            direction = self.direction(
-                X[some], targets[some], None if weight is None else weight[some]
-            )
+            direction = self.direction(sample.take(some))
             along = X[rows] @ direction
             threshold, spread = float(np.median(along)), float(along.std())
             left, right = self._sides(rows, along, threshold)
@@ -127,11 +125,11 @@ class Grower:
         )
         return tree, leaves
 
-    def direction(self, X: Array, targets: Array, weight: Array | None) -> Array:
+    def direction(self, sample: Sample) -> Array:
         """Return the direction in which a first fit changes most."""
-        d = X.shape[1]
-        kernel = self.recursion.scaled(self.recursion.start(d), X)
-        fit = ridge_fit(kernel, Matrix(X), targets, weight, self.recursion.alpha, self.monitor)
+        d = sample.X.shape[1]
+        kernel = self.recursion.scaled(self.recursion.start(d), sample.X)
+        fit = ridge_fit(kernel, sample, self.recursion.alpha, self.monitor)
         random = np.random.default_rng(self.recursion.seed)
         G = self.recursion.next_metric(fit, random, self.monitor)
         found = np.eye(d)[int(np.argmax(G))] if G.ndim == 1 else np.linalg.eigh(G)[1][:, -1]

@@ -38,11 +38,8 @@ class HoldoutJudge(Judge):
             if candidate.learner == TREES:
                 return [self.tried(candidate, kernel, start)]
             return [self.best(candidate, lambda one: self.tried(one, kernel, start))]
-        rows, view, task = self.rows, self.views[candidate.view], self.task
-        targets = task.targets(candidate.target)[rows]
-        fits = self.recursion_of(candidate).fits(
-            view.X[rows], targets, task.weights(rows), candidate.steps, self.monitor
-        )
+        sample = self.sample_of(candidate, self.rows)
+        fits = self.recursion_of(candidate).fits(sample, candidate.steps, self.monitor)
         found = []
         for step, fit in enumerate(fits):
             if step:  # the first is a ridge model

@@ -12,8 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from ...checks import Array
-from ...fitting.rfm.recursion import Recursion
-from ...inputs import Matrix
+from ...fitting.rfm.recursion import Recursion, Sample
 from ...kernels import Kernel
 from ...models import SVC, SVR, KernelMachineClassifier, KernelRidge
 from ...models.base import KernelEstimator
@@ -122,6 +121,14 @@ class Judge:
             seed=self.run.seed,
         )
 
+    def sample_of(self, candidate: Candidate, rows: Array) -> Sample:
+        """Return rows as a candidate sees them."""
+        return Sample(
+            X=self.views[candidate.view].X[rows],
+            targets=self.task.targets(candidate.target)[rows],
+            weight=self.task.weights(rows),
+        )
+
     def model_of(self, candidate: Candidate, kernel: Kernel | None) -> BaseEstimator:
         """Return the estimator of a candidate, not fitted."""
         if candidate.learner == TREES:
@@ -227,13 +234,11 @@ class FoldJudge(Judge):
         count = candidate.steps
         out = np.full((count + 1, *targets.shape), np.nan)
         for train, held in self.splits.parts:
-            fits = self.recursion_of(candidate).fits(
-                X[train], targets[train], self.task.weights(train), count, self.monitor
-            )
-            new = Matrix(X[held])
+            sample = self.sample_of(candidate, train)
+            fits = self.recursion_of(candidate).fits(sample, count, self.monitor)
             for step, fit in enumerate(fits):
                 if step:  # the first is a ridge model
-                    out[step, held] = fit.at(new, self.monitor)
+                    out[step, held] = fit.at(X[held], self.monitor)
         rows = self.splits.rows
         steps = range(1, count + 1)
         return [self._scored(replace(candidate, steps=k), out[k][rows], start) for k in steps]

@@ -87,10 +87,9 @@ def _member(one: Judged, weight: float, model: BaseEstimator) -> Member:
 
 def _fitted(judge: Judge, candidate: Candidate) -> BaseEstimator:
     """Return the model of a candidate, fitted to all rows, with a metric learnt from them."""
-    view, task = judge.views[candidate.view], judge.task
+    rows = np.arange(len(judge.task))
     kernel = judge.kernel_of(candidate)
     if candidate.learner == "rfm":
-        targets = task.targets(candidate.target)
-        recursion = judge.recursion_of(candidate)
-        kernel = recursion.learn(view.X, targets, task.weight, candidate.steps, judge.monitor)
-    return judge.fitted(candidate, kernel, np.arange(len(task)))
+        sample = judge.sample_of(candidate, rows)
+        kernel = judge.recursion_of(candidate).learn(sample, candidate.steps, judge.monitor)
+    return judge.fitted(candidate, kernel, rows)
