@@ -17,33 +17,57 @@ inline V sign_of_difference(V x, V z) {
     return (x > z ? one : V{}) - (x < z ? one : V{});
 }
 
-// s'(x, z), the derivative of a summand by x; p: its exponent.
-template <class T, Slope s, class V>
-inline V summand_slope(V x, V z, T p) {
-    if constexpr (s == Slope::squared) return 2 * (x - z);
-    if constexpr (s == Slope::absolute) return sign_of_difference<T>(x, z);
-    if constexpr (s == Slope::chi2) {
-        const V total = x + z;
-        const V safe = total == V{} ? V{} + 1 : total;
-        return (x - z) * (x + 3 * z) / (safe * safe);
-    }
-    const V sign = sign_of_difference<T>(x, z), size = absolute(x - z);
-    // Where the points meet the sign is 0; what it is multiplied with must be a number.
-    const V safe = size == V{} ? V{} + 1 : size;
+// s'(x, z) of |x - z|^p, from a function that takes a distance d to p d^(p - 1); 0 at the kink,
+// where it is asked for d = 1.
+template <class T, class Power>
+inline auto kinked(Power power) {
+    return [=](VectorOf<T> x, VectorOf<T> z) {
+        const VectorOf<T> size = absolute(x - z);
+        const VectorOf<T> safe = size == VectorOf<T>{} ? VectorOf<T>{} + 1 : size;
+        return sign_of_difference<T>(x, z) * power(safe);
+    };
+}
+
+// Calls use(s') with the derivative of a summand by x, as a function of two vectors; p: its
+// exponent, which is looked at here and not in the loop.
+template <class T, Slope s, class Use>
+inline void with_slope(T p, Use use) {
+    using V = VectorOf<T>;
+    if constexpr (s == Slope::squared) use([](V x, V z) { return 2 * (x - z); });
+    if constexpr (s == Slope::absolute) use([](V x, V z) { return sign_of_difference<T>(x, z); });
+    if constexpr (s == Slope::chi2)
+        use([](V x, V z) {
+            const V total = x + z;
+            const V safe = total == V{} ? V{} + 1 : total;
+            return (x - z) * (x + 3 * z) / (safe * safe);
+        });
     if constexpr (s == Slope::power) {
-        if (p == T(1)) return sign;
-        return sign * (p * (distance_power<T>(safe, p) / safe));
+        if (p == T(1.5))
+            use(kinked<T>([](V d) { return T(1.5) * square_root(d); }));
+        else if (p > T(1) && p < T(2))
+            use(kinked<T>([=](V d) { return p * small_power(d, p - 1); }));
+        else
+            use(kinked<T>([=](V d) { return p * (distance_power<T>(d, p) / d); }));
     }
     if constexpr (s == Slope::decay) {
-        if (p == T(1)) return sign * exponential(-size);
-        const V power = distance_power<T>(safe, p);
-        return sign * (p * (power / safe) * exponential(-power));
+        if (p == T(1))
+            use(kinked<T>([](V d) { return exponential(-d); }));
+        else if (p < T(2))
+            use(kinked<T>([=](V d) {
+                const V power = small_power(d, p);
+                return p * (power / d) * exponential(-power);
+            }));
+        else
+            use(kinked<T>([=](V d) {
+                const V power = distance_power<T>(d, p);
+                return p * (power / d) * exponential(-power);
+            }));
     }
 }
 
-template <class T, Slope s, int outputs, int used>
+template <class T, int outputs, int used, class SlopeOf>
 inline void slope_strip(const T* x, const T* z, std::int64_t count, const T* v,
-                        std::int64_t v_stride, T exponent, T* out) {
+                        std::int64_t v_stride, SlopeOf slope_of, T* out) {
     using V = VectorOf<T>;
     constexpr int lanes = Vector<T>::lanes, width = panel_width<T>;
     V own[used], sum[outputs][used] = {};
@@ -52,8 +76,7 @@ inline void slope_strip(const T* x, const T* z, std::int64_t count, const T* v,
     for (std::int64_t j = 0; j < count; ++j) {
         V slope[used];
 #pragma GCC unroll 3
-        for (int u = 0; u < used; ++u)
-            slope[u] = summand_slope<T, s>(own[u], load(z + j * width + u * lanes), exponent);
+        for (int u = 0; u < used; ++u) slope[u] = slope_of(own[u], load(z + j * width + u * lanes));
 #pragma GCC unroll 4
         for (int o = 0; o < outputs; ++o) {
             const V weight = splat(v[o * v_stride + j]);
@@ -71,15 +94,17 @@ template <class T, Slope s>
 void column_slopes(const T* x, const T* z, std::int64_t count, const T* v, std::int64_t v_stride,
                    std::int64_t outputs, std::int64_t columns, T exponent, T* out) {
     constexpr int lanes = Vector<T>::lanes, width = panel_width<T>;
-    by_some(outputs, [&](auto some, std::int64_t o) {
-        const T* weights = v + o * v_stride;
-        T* sums = out + o * width;
-        if (columns > 2 * lanes)
-            slope_strip<T, s, some(), 3>(x, z, count, weights, v_stride, exponent, sums);
-        else if (columns > lanes)
-            slope_strip<T, s, some(), 2>(x, z, count, weights, v_stride, exponent, sums);
-        else
-            slope_strip<T, s, some(), 1>(x, z, count, weights, v_stride, exponent, sums);
+    with_slope<T, s>(exponent, [&](auto slope) {
+        by_some(outputs, [&](auto some, std::int64_t o) {
+            const T* weights = v + o * v_stride;
+            T* sums = out + o * width;
+            if (columns > 2 * lanes)
+                slope_strip<T, some(), 3>(x, z, count, weights, v_stride, slope, sums);
+            else if (columns > lanes)
+                slope_strip<T, some(), 2>(x, z, count, weights, v_stride, slope, sums);
+            else
+                slope_strip<T, some(), 1>(x, z, count, weights, v_stride, slope, sums);
+        });
     });
 }
 

@@ -17,7 +17,7 @@ template <class T>
 struct Summand {
     using V = VectorOf<T>;
     template <Statistic s>
-    static inline V add(V sum, V x, V y, V w, T p) {
+    static inline V add(V sum, V x, V y, V w) {
         if constexpr (s == Statistic::dot) return sum + x * y;
         if constexpr (s == Statistic::squared) {
             const V d = x - y;
@@ -36,15 +36,12 @@ struct Summand {
             return sum + d * d / (total == V{} ? V{} + 1 : total);
         }
         if constexpr (s == Statistic::unequal) return sum + (x != y ? w : V{});
-        if constexpr (s == Statistic::power) return sum + distance_power<T>(absolute(x - y), p);
-        if constexpr (s == Statistic::decay)
-            return sum + (1 - exponential(-distance_power<T>(absolute(x - y), p)));
     }
 };
 
 template <class T, Statistic s>
-void panel_statistic(const T* a, const T* b, std::int64_t depth, const T* weights, T exponent,
-                     T* out, std::int64_t stride, bool first, std::int64_t rows) {
+void panel_statistic(const T* a, const T* b, std::int64_t depth, const T* weights, T, T* out,
+                     std::int64_t stride, bool first, std::int64_t rows) {
     using V = VectorOf<T>;
     constexpr int lanes = Vector<T>::lanes;
     constexpr int width = panel_width<T>, group = group_rows<T>;
@@ -59,9 +56,9 @@ void panel_statistic(const T* a, const T* b, std::int64_t depth, const T* weight
 #pragma GCC unroll 4
             for (int r = 0; r < group; ++r) {
                 const V x = splat(a[k * width + g + r]);
-                sum[r][0] = Summand<T>::template add<s>(sum[r][0], x, y0, w, exponent);
-                sum[r][1] = Summand<T>::template add<s>(sum[r][1], x, y1, w, exponent);
-                sum[r][2] = Summand<T>::template add<s>(sum[r][2], x, y2, w, exponent);
+                sum[r][0] = Summand<T>::template add<s>(sum[r][0], x, y0, w);
+                sum[r][1] = Summand<T>::template add<s>(sum[r][1], x, y1, w);
+                sum[r][2] = Summand<T>::template add<s>(sum[r][2], x, y2, w);
             }
         }
         for (int r = 0; r < group; ++r) {
@@ -72,6 +69,50 @@ void panel_statistic(const T* a, const T* b, std::int64_t depth, const T* weight
             }
         }
     }
+}
+
+// sum of |x - y|^p, or of 1 - exp(-|x - y|^p); power: takes distances to the power p. A row at a
+// time: more of them would not fit the registers.
+template <class T, Statistic s, class Power>
+inline void power_sums(const T* a, const T* b, std::int64_t depth, T* out, std::int64_t stride,
+                       bool first, std::int64_t rows, Power power) {
+    using V = VectorOf<T>;
+    constexpr int lanes = Vector<T>::lanes, width = panel_width<T>;
+    for (int r = 0; r < width && r < rows; ++r) {
+        V sum[vectors] = {};
+        for (std::int64_t k = 0; k < depth; ++k) {
+            const V x = splat(a[k * width + r]);
+#pragma GCC unroll 3
+            for (int v = 0; v < vectors; ++v) {
+                const V found = power(absolute(x - load(b + k * width + v * lanes)));
+                if constexpr (s == Statistic::power)
+                    sum[v] = sum[v] + found;
+                else
+                    sum[v] = sum[v] + (1 - exponential(-found));
+            }
+        }
+        T* row = out + r * stride;
+        for (int v = 0; v < vectors; ++v) {
+            const V before = first ? V{} : load(row + v * lanes);
+            save(row + v * lanes, before + sum[v]);
+        }
+    }
+}
+
+// The powers that are met most need no logarithm.
+template <class T, Statistic s>
+void panel_powers(const T* a, const T* b, std::int64_t depth, const T*, T p, T* out,
+                  std::int64_t stride, bool first, std::int64_t rows) {
+    using V = VectorOf<T>;
+    const auto sums = [=](auto power) {
+        power_sums<T, s>(a, b, depth, out, stride, first, rows, power);
+    };
+    if (p == T(1)) return sums([](V d) { return d; });
+    if (p == T(2)) return sums([](V d) { return d * d; });
+    if (p == T(1.5)) return sums([](V d) { return d * square_root(d); });
+    if (p == T(0.5)) return sums([](V d) { return square_root(d); });
+    if (p < T(2)) return sums([=](V d) { return small_power(d, p); });
+    return sums([=](V d) { return real_power<T>(d, p); });
 }
 
 // --- programs -----------------------------------------------------------------------------------
@@ -273,8 +314,8 @@ constexpr Kernels<T> table = {
     {panel_statistic<T, Statistic::dot>, panel_statistic<T, Statistic::squared>,
      panel_statistic<T, Statistic::absolute>, panel_statistic<T, Statistic::minimum>,
      panel_statistic<T, Statistic::root_ratio>, panel_statistic<T, Statistic::chi2>,
-     panel_statistic<T, Statistic::unequal>, panel_statistic<T, Statistic::power>,
-     panel_statistic<T, Statistic::decay>},
+     panel_statistic<T, Statistic::unequal>, panel_powers<T, Statistic::power>,
+     panel_powers<T, Statistic::decay>},
     run_program<T>,
     all_finite<T>,
     multiply<T>,
