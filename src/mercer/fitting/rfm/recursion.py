@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import brentq
 
 from ...checks import Array, KernelError, sentence
 from ...grams import Prepared
@@ -25,9 +26,8 @@ from ...monitor import Monitor
 from ...solvers import RidgeProblem
 from ...solvers.ridge.refits import factored
 
-SAMPLE = 300  # rows whose kernel values tell how wide it is
-LARGEST_SCALE = 2.0**40
-HALVINGS = 40
+SAMPLE = 200  # rows whose kernel values tell how wide it is
+LARGEST = 25.0  # logarithm of a factor of rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,19 +154,17 @@ def ridge_fit(kernel: Kernel, sample: Sample, alpha: float, monitor: Monitor) ->
 
 def scale_of(kernel: Kernel, metric: Array, X: Array, wanted: float) -> float:
     """Return the factor of rows at which the median of k(x, y) over pairs of rows is as wanted."""
-    off = ~np.eye(len(X), dtype=bool)
     Z = MetricMatrix(metric).applied(X)
+    pairs = np.triu_indices(len(Z), 1)
+    if not len(pairs[0]) or (Z == Z[0]).all():
+        return 1.0  # all rows are alike
 
-    def median(scale: float) -> float:
-        return float(np.median(kernel(scale * Z)[off])) if len(X) > 1 else wanted
+    def excess(logarithm: float) -> float:
+        return float(np.median(kernel(np.exp(logarithm) * Z)[pairs])) - wanted
 
-    low, high = 1.0 / LARGEST_SCALE, LARGEST_SCALE
-    if not median(low) >= wanted >= median(high):
-        if not Z.any() or (Z[0] == Z).all():
-            return 1.0  # all rows are alike
+    try:
+        return float(np.exp(brentq(excess, -LARGEST, LARGEST, xtol=1e-3)))
+    except ValueError:  # the same sign at both ends
         must = "the kernel must fall from 1 to 0 with the distance of two points"
-        raise KernelError(sentence("RFM", must, repr(kernel), "Take Laplacian() or Gaussian()."))
-    for _ in range(HALVINGS):
-        middle = float(np.sqrt(low * high))
-        low, high = (middle, high) if median(middle) > wanted else (low, middle)
-    return float(np.sqrt(low * high))
+        advice = "Take Laplacian() or Gaussian()."
+        raise KernelError(sentence("RFM", must, repr(kernel), advice)) from None

@@ -18,7 +18,7 @@ from ...solvers.ridge.refits import RidgeRefits
 from .recursion import Fit, Recursion, Sample, ridge_fit
 
 WIDTHS = (0.5, 1.0, 2.0, 4.0)
-START, STEP = 0.1, 10.0**0.5  # of the penalties that are tried
+START, STEP = 0.1, 4.0  # of the penalties that are tried
 LEAST, MOST = 1e-6, 1e4
 PATIENCE = 2  # steps without a better loss after which no more are tried
 FOLLOWED = 2  # widths with which metrics are learnt
@@ -64,7 +64,10 @@ class MetricSearch:
 
     def run(self) -> Tried:
         """Return the best setting."""
-        plain = [self._without_metric(width) for width in self.widths]
+        plain, start = list[Tried](), START
+        for width in self.widths:
+            plain.append(self._without_metric(width, start))
+            start = plain[-1].alpha
         if not self.fixed or self.steps == 0:
             self.tried += plain
         if self.steps:
@@ -72,11 +75,11 @@ class MetricSearch:
                 self._with_metric(one)
         return min(self.tried, key=lambda one: one.loss)
 
-    def _without_metric(self, width: float) -> Tried:
+    def _without_metric(self, width: float, start: float) -> Tried:
         """Return the best alpha for a width where all columns count alike, by leaving out one."""
         sample = self.sample
-        start = self.recursion.start(sample.X.shape[1])
-        kernel = replace(self.recursion, width=width).scaled(start, sample.X)
+        equal = self.recursion.start(sample.X.shape[1])
+        kernel = replace(self.recursion, width=width).scaled(equal, sample.X)
         K = gram_of(kernel, sample.X, self.monitor)
         rows, found = np.arange(len(sample)), dict[float, Tried]()
 
@@ -93,7 +96,7 @@ class MetricSearch:
             return found[alpha].loss
 
         if self.alphas is None:
-            downhill(judge, START)
+            downhill(judge, start)
         else:
             for alpha in self.alphas:
                 judge(alpha)

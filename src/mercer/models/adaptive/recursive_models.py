@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 from ... import checks
 from ...checks import Array
 from ...fitting.rfm.search import Loss
-from ...inputs import Matrix
 from ...postfit.calibration import fit_slope, probabilities
 from ...typing import (
     Callback,
@@ -30,12 +30,13 @@ from ..contract.records import recorded
 from ..contract.targets import is_single, numbers_of
 from ..ridge.classifier import LabelledRidge
 from ..ridge.regressor import NumberRidge
-from .recursive import RecursiveMachine
+from .leaves import LeafMachine
+from .recursive import sample_of
 
 LEAST_CHANCE = 1e-6  # of the class that came true, in a logarithm
 
 
-class RFMRegressor(RecursiveMachine, NumberRidge):
+class RFMRegressor(LeafMachine, NumberRidge):
     """Regression by a recursive feature machine: kernel ridge regression that learns its metric.
 
     With k_M(x, y) = k(M**(1/2) x, M**(1/2) y), f is fitted as `KernelRidge`; then M becomes the
@@ -50,7 +51,7 @@ class RFMRegressor(RecursiveMachine, NumberRidge):
     metric : {"diagonal", "full"}, default="diagonal"
         Whether M has one weight per column, or is a matrix that may mix columns.
     steps : int or "auto", default="auto"
-        How often M is renewed; "auto" chooses up to 8 by `cv`, on at most 3,000 points.
+        How often M is renewed; "auto" chooses up to 8 by `cv`, on at most 2,000 points.
     width : float, list of float or "auto", default="auto"
         How wide the kernel is: the median of k over pairs of points is exp(-1 / width). The best of
         a list is chosen by `cv`; "auto" is 0.5, 1, 2 and 4.
@@ -214,12 +215,13 @@ class RFMRegressor(RecursiveMachine, NumberRidge):
         targets, self._flat = numbers_of(self, y, len(points))
         self._single = is_single(y)
         weight = checks.sample_weight(run.who, sample_weight, len(points))
+        sample = sample_of(run.who, points, targets, weight)
         mean, spread = targets.mean(axis=0), targets.std(axis=0)
         scaled = (targets - mean) / np.where(spread > 0, spread, 1.0)
-        if self._needs_leaves(len(points)) and isinstance(points, Matrix):
-            self._fit_leaves(points, scaled, weight, scaled, targets, run)
+        chosen = self._learn(replace(sample, targets=scaled), scaled, run)
+        if self._needs_leaves(len(points)):
+            self._fit_leaves(points, sample, scaled, chosen[0], run)
             return self
-        chosen = self._learn(points, scaled, weight, scaled, run)
         self._solve(points, targets, weight, chosen=chosen, run=run)
         if self._flat:
             self._flatten()
@@ -232,7 +234,7 @@ class RFMRegressor(RecursiveMachine, NumberRidge):
         return leaf_model(self)
 
 
-def leaf_model(model: RecursiveMachine) -> RFMRegressor:
+def leaf_model(model: LeafMachine) -> RFMRegressor:
     """Return a machine for a leaf of a model, with the settings that were chosen for all leaves."""
     known = set(RFMRegressor._get_param_names())
     given = {name: value for name, value in model.get_params(deep=False).items() if name in known}
@@ -241,7 +243,7 @@ def leaf_model(model: RecursiveMachine) -> RFMRegressor:
     return RFMRegressor(**given | {"leaf_rows": None, "time_limit": None, "callback": None})
 
 
-class RFMClassifier(RecursiveMachine, LabelledRidge):
+class RFMClassifier(LeafMachine, LabelledRidge):
     """Classification by a recursive feature machine: ridge regression that learns its metric.
 
     With k_M(x, y) = k(M**(1/2) x, M**(1/2) y), scores f are fitted as in `KernelRidgeClassifier`;
@@ -256,7 +258,7 @@ class RFMClassifier(RecursiveMachine, LabelledRidge):
     metric : {"diagonal", "full"}, default="diagonal"
         Whether M has one weight per column, or is a matrix that may mix columns.
     steps : int or "auto", default="auto"
-        How often M is renewed; "auto" chooses up to 8 by `cv`, on at most 3,000 points.
+        How often M is renewed; "auto" chooses up to 8 by `cv`, on at most 2,000 points.
     width : float, list of float or "auto", default="auto"
         How wide the kernel is: the median of k over pairs of points is exp(-1 / width). The best of
         a list is chosen by `cv`; "auto" is 0.5, 1, 2 and 4.
@@ -432,10 +434,11 @@ class RFMClassifier(RecursiveMachine, LabelledRidge):
         labels = self._encode(y, len(points), sample_weight)
         self._codes = labels.codes
         targets, weight = labels.targets, labels.weight
-        if self._needs_leaves(len(points)) and isinstance(points, Matrix):
-            self._fit_leaves(points, targets, weight, labels.codes, targets, run)
+        sample = sample_of(run.who, points, targets, weight)
+        chosen = self._learn(sample, labels.codes, run)
+        if self._needs_leaves(len(points)):
+            self._fit_leaves(points, sample, labels.codes, chosen[0], run)
         else:
-            chosen = self._learn(points, targets, weight, labels.codes, run)
             calibrated = vars(self).get("slopes_")
             if calibrated is None:
                 self._fit_labels(points, labels, chosen=chosen, run=run)
