@@ -203,3 +203,31 @@ class TileCholesky:
             found[columns] = sum(np.einsum("ij,ij->j", p, p, dtype=np.float64) for p in parts)
             self.monitor.report("inverse", (j + 1) / len(self.cuts))
         return found
+
+
+class DenseCholesky:
+    """A + shift I = L L' in one piece: for so few rows that none need be able to stop it.
+
+    Solves the same as `TileCholesky`, faster below some 3,000 rows.
+    Given: A, symmetric and dense, in single or double precision.
+    """
+
+    def __init__(self, A: Array, dtype: Any, shift: float) -> None:
+        letter = "s" if np.dtype(dtype) == np.float32 else "d"
+        self._potrf, self._potrs, self._trtri = (
+            getattr(lapack, letter + name) for name in ("potrf", "potrs", "trtri")
+        )
+        own = np.array(A, dtype=dtype, order="F")
+        own.flat[:: len(own) + 1] += own.dtype.type(shift)
+        self.factor, failed = self._potrf(own, lower=1, clean=1, overwrite_a=1)
+        if failed:
+            raise NotPositiveDefinite
+
+    def solve(self, B: Array) -> Array:
+        """Return A**-1 B in the precision of the factor."""
+        return np.asarray(self._potrs(self.factor, B, lower=1)[0])
+
+    def inverse_diagonal(self) -> Array:
+        """Return the diagonal of A**-1: the squared lengths of the columns of L**-1."""
+        inverse, _ = self._trtri(self.factor, lower=1)
+        return np.asarray(np.einsum("ij,ij->j", inverse, inverse, dtype=np.float64))

@@ -156,7 +156,7 @@ def scale_of(kernel: Kernel, metric: Array, X: Array, wanted: float) -> float:
     """Return the factor of rows at which the median of k(x, y) over pairs of rows is as wanted."""
     Z = MetricMatrix(metric).applied(X)
     pairs = np.triu_indices(len(Z), 1)
-    if not len(pairs[0]) or (Z == Z[0]).all():
+    if not len(pairs[0]) or (Z[0] == Z).all():
         return 1.0  # all rows are alike
 
     def excess(logarithm: float) -> float:

@@ -30,7 +30,8 @@ Loss = Callable[[Array, Array], float]  # of scores and the rows they belong to
 class Tried:
     """One setting of a feature machine, and its loss on rows that it has not seen.
 
-    scores, rows: what these rows got, and which they are; None where nothing was tried.
+    scores, rows: what these rows got, and which they are; None where nothing was tried. kernel: in
+    the metric of the last fold.
     """
 
     width: float
@@ -39,6 +40,7 @@ class Tried:
     loss: float = np.nan
     scores: Array | None = None
     rows: Array | None = None
+    kernel: Kernel | None = None
 
 
 @dataclass(kw_only=True)
@@ -72,7 +74,7 @@ class MetricSearch:
             self.tried += plain
         if self.steps:
             for one in sorted(plain, key=lambda one: one.loss)[:FOLLOWED]:
-                self._with_metric(one)
+                self.follow(one)
         return min(self.tried, key=lambda one: one.loss)
 
     def _without_metric(self, width: float, start: float) -> Tried:
@@ -102,7 +104,7 @@ class MetricSearch:
                 judge(alpha)
         return min(found.values(), key=lambda one: one.loss)
 
-    def _with_metric(self, plain: Tried) -> None:
+    def follow(self, plain: Tried) -> None:
         """Try metrics learnt with the width and the alpha that were best without one.
 
         All folds go one step at a time, as long as that helps; then other alphas are tried with the
@@ -152,7 +154,8 @@ class MetricSearch:
         for fit, (_, held) in zip(fits, self.folds, strict=True):
             scores[held] = fit.at(self.sample.X[held], self.monitor)
         rows = np.sort(np.concatenate([held for _, held in self.folds]))
-        return self._judged(setting, scores[rows], rows)
+        found = self._judged(setting, scores[rows], rows)
+        return replace(found, kernel=fits[-1].kernel)
 
     def _judged(self, setting: Tried, scores: Array, rows: Array) -> Tried:
         loss = self.loss(scores, rows) if np.isfinite(scores).all() else np.inf

@@ -7,31 +7,48 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ...checks import Array
 from ...linalg.banded import Banded
 from ...linalg.blas import product
-from ...linalg.cholesky import TILE, NotPositiveDefinite, TileCholesky, dense_bands
+from ...linalg.cholesky import (
+    TILE,
+    DenseCholesky,
+    NotPositiveDefinite,
+    TileCholesky,
+    dense_bands,
+)
 from ...monitor import Monitor
 from .problem import RidgeProblem, left_out_errors
 
+Factor = DenseCholesky | TileCholesky
+
+IN_ONE_PIECE = 3000  # rows whose factor takes a moment
 SINGLE_ENOUGH = 1e-3  # relative residual with which a solution in single precision is taken
 
 
-def factored(A: Array, alpha: float, right: Array, monitor: Monitor) -> tuple[TileCholesky, Array]:
+def factored(A: Array, alpha: float, right: Array, monitor: Monitor) -> tuple[Factor, Array]:
     """Return the factor of A + alpha I, and the solution of its equations.
 
     Of an A in single precision both are, too, where the equations are then met to SINGLE_ENOUGH.
     """
     if A.dtype == np.float32:
         with contextlib.suppress(NotPositiveDefinite):
-            factor = TileCholesky(dense_bands(A), np.float32, monitor, alpha)
+            factor = _factor(A, np.float32, alpha, monitor)
             solved = factor.solve(right)
             left = right - product(A, solved) - alpha * solved
             if np.linalg.norm(left) <= SINGLE_ENOUGH * np.linalg.norm(right):
                 return factor, solved.astype(np.float64)
-    factor = TileCholesky(dense_bands(A), np.float64, monitor, alpha)
+    factor = _factor(A, np.float64, alpha, monitor)
     return factor, factor.solve(right)
+
+
+def _factor(A: Array, dtype: DTypeLike, alpha: float, monitor: Monitor) -> Factor:
+    monitor.poll()
+    if len(A) <= IN_ONE_PIECE:
+        return DenseCholesky(A, dtype, alpha)
+    return TileCholesky(dense_bands(A), dtype, monitor, alpha)
 
 
 @dataclass(frozen=True)
@@ -126,11 +143,10 @@ class RidgeRefits:
 
     def _weighted(self, rows: Array) -> Array:
         """Return S K S of some of the points."""
-        A = self.K[np.ix_(rows, rows)]
+        A = self.K if len(rows) == len(self.K) else self.K[np.ix_(rows, rows)]
         if self.problem.weight is not None:
             roots = self.problem.roots[rows].astype(A.dtype)
-            A *= roots
-            A *= roots[:, 0]
+            A = A * roots * roots[:, 0]
         return np.asarray(A)
 
     def _by_factors(self, rows: Array, right: Array) -> list[tuple[float, Array]]:
@@ -143,7 +159,7 @@ class RidgeRefits:
 
     def _by_band(self, rows: Array, right: Array) -> list[tuple[float, Array]]:
         """Return the same from one reduction to a band."""
-        band = Banded(self._weighted(rows).T, self.monitor, overwrite=True)
+        band = Banded(self._weighted(rows).T, self.monitor)
         turned = band.to_band(right)
         alphas, solved = [], []
         for alpha in self.alphas:

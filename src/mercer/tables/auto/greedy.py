@@ -2,44 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from ...checks import Array
 
-STEPS = 40
+STEPS = 25
 BEGIN = 5  # candidates that an ensemble may begin with
+BAGS = 20
+MOST_ROWS = 5000  # that a bag is judged on
+SHARE = 0.5  # of the candidates in a bag
+
+Losses = Callable[[Array, Array], Array]  # of stacked evidence, and the places of its rows
 
 
-def greedy_weights(evidence: Sequence[Array], loss: Callable[[Array], float]) -> Array:
-    """Return the weights of the average with a small loss, one per candidate, of sum 1.
+def bagged_weights(evidence: Array, losses: Losses, seed: int) -> Array:
+    """Return weights of candidates, of sum 1: the mean over greedy selections from random bags.
 
-    The average begins with the best few candidates, as many as are best together. Then the
-    candidate that helps most is added, again and again, also one that is in it already; the best
-    average on the way is taken. A candidate that is in already wins a tie.
+    A bag has half of the candidates, and is judged on rows drawn with replacement. A selection from
+    all of them would trust differences that are due to chance. evidence: of all candidates, along
+    the first axis.
 
     Caruana, Niculescu-Mizil, Crew, Ksikes, "Ensemble selection from libraries of models" (2004).
     """
-    losses = [loss(one) for one in evidence]
-    order = np.argsort(losses, kind="stable")
+    random, (count, n) = np.random.default_rng(seed), evidence.shape[:2]
+    total = np.zeros(count)
+    for _ in range(BAGS if count > 1 else 1):
+        bag = np.sort(random.choice(count, int(np.ceil(SHARE * count)), replace=False))
+        rows = np.sort(random.choice(n, min(n, MOST_ROWS)))
+        some = evidence[bag][:, rows]
+        total[bag] += greedy_weights(some, partial(_on_rows, losses, rows))
+    return np.asarray(total / total.sum())
+
+
+def _on_rows(losses: Losses, rows: Array, evidence: Array) -> Array:
+    return losses(evidence, rows)
+
+
+def greedy_weights(evidence: Array, losses: Callable[[Array], Array]) -> Array:
+    """Return the weights of an average with a small loss, one per candidate, of sum 1.
+
+    The average begins with the best few candidates, as many as are best together. Then the
+    candidate that helps most is added, again and again, also one that is in it already; the best
+    average on the way is taken.
+    """
+    order = np.argsort(losses(evidence), kind="stable")[:BEGIN]
+    sizes = np.arange(1, len(order) + 1).reshape(-1, *[1] * (evidence.ndim - 1))
+    starts = np.cumsum(evidence[order], axis=0)
+    found = losses(starts / sizes)
+    begun = int(np.argmin(found))
     counts = np.zeros(len(evidence))
-    total = np.zeros_like(evidence[0])
-    best, chosen = np.inf, counts
-    begun, begun_total = counts, total
-    for place in order[:BEGIN]:
-        counts, total = counts + (np.arange(len(counts)) == place), total + evidence[place]
-        found = loss(total / counts.sum())
-        if found < best:
-            best, chosen = found, counts
-            begun, begun_total = counts, total
-    counts, total = begun.copy(), begun_total.copy()
+    counts[order[: begun + 1]] = 1.0
+    total, best, chosen = starts[begun], float(found[begun]), counts.copy()
     for _ in range(STEPS):
-        size = counts.sum() + 1
-        tried = np.array([loss((total + one) / size) for one in evidence])
-        place = int(min(range(len(tried)), key=lambda i: (tried[i], -counts[i])))
-        counts[place] += 1
-        total += evidence[place]
+        tried = losses((total + evidence) / (counts.sum() + 1.0))
+        place = int(np.argmin(tried))
+        counts[place] += 1.0
+        total = total + evidence[place]
         if tried[place] < best:
-            best, chosen = tried[place], counts.copy()
+            best, chosen = float(tried[place]), counts.copy()
     return np.asarray(chosen / chosen.sum())

@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator
 
 from ...checks import Array
 from ...kernels import Kernel
-from .judging import TREES, Candidate, Judge, Judged, scores_of
+from .judging import TREES, Candidate, Judge, Judged, best_metrics, scores_of
 
-ENOUGH_CENTRES, MOST_CENTRES = 500, 5000
+FEWEST_CENTRES, MOST_CENTRES = 500, 5000
 CENTRE_RATE = 4e10  # multiplications and additions per second with few centres
 
 
@@ -38,14 +38,12 @@ class HoldoutJudge(Judge):
             if candidate.learner == TREES:
                 return [self.tried(candidate, kernel, start)]
             return [self.best(candidate, lambda one: self.tried(one, kernel, start))]
-        sample = self.sample_of(candidate, self.rows)
-        fits = self.recursion_of(candidate).fits(sample, candidate.steps, self.monitor)
-        found = []
-        for step, fit in enumerate(fits):
-            if step:  # the first is a ridge model
-                own = replace(candidate, steps=step)
-                found.append(self.tried(own, fit.kernel, start))
-        return found
+        train, held = self.rows, self.splits.rows
+        places = np.arange(len(train)), np.arange(len(train), len(train) + len(held))
+        search = self.metric_search(candidate, np.concatenate([train, held]), [places])
+        return [
+            self.tried(one, found.kernel, start) for one, found in best_metrics(search, candidate)
+        ]
 
     def tried(self, candidate: Candidate, kernel: Kernel | None, start: float) -> Judged:
         """Return a candidate judged with its penalty."""
@@ -74,4 +72,4 @@ class HoldoutJudge(Judge):
 def centres_for(n: int, seconds: float) -> int:
     """Return how many centres a fit of n rows in so many seconds can have."""
     count = int(np.sqrt(seconds * CENTRE_RATE / n))
-    return min(max(count, ENOUGH_CENTRES), MOST_CENTRES)
+    return min(max(count, FEWEST_CENTRES), MOST_CENTRES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -13,6 +13,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 from ...checks import Array
 from ...fitting.rfm.recursion import Recursion, Sample
+from ...fitting.rfm.search import MetricSearch, Tried
 from ...kernels import Kernel
 from ...models import SVC, SVR, KernelMachineClassifier, KernelRidge
 from ...models.base import KernelEstimator
@@ -26,6 +27,8 @@ from .views import UNIT, TableView
 TRIES = 8  # penalties of one candidate
 GRADIENT_ROWS = 2000  # at which the gradient is taken for a metric
 TREES = "trees"  # the learner that is no kernel model, for comparison
+# One fit to all rows, of the time that it takes to judge a candidate.
+FIT_SHARE = {"ridge": 0.2, "rfm": 0.2, "svm": 0.1, "logistic": 0.1, TREES: 0.3}
 ACCURACY = 1e-4  # of fits whose predictions are averaged with others
 
 
@@ -77,6 +80,11 @@ class Judged:
     model: BaseEstimator | None = None
 
     @property
+    def fit_seconds(self) -> float:
+        """The seconds that a fit to all rows is likely to take."""
+        return self.seconds * FIT_SHARE[self.candidate.learner]
+
+    @property
     def name(self) -> str:
         """A short text that tells it from all others."""
         rows = "" if self.trained is None else f" ({self.trained} rows)"
@@ -109,6 +117,34 @@ class Judge:
         if candidate.learner == TREES:
             return None
         return self.views[candidate.view].kernel(candidate.family, candidate.width)
+
+    def metric_search(
+        self, candidate: Candidate, rows: Array, folds: Sequence[tuple[Array, Array]]
+    ) -> MetricSearch:
+        """Return metrics learnt for a candidate, judged on rows that they have not seen.
+
+        folds: pairs of positions in rows.
+        """
+        task, target = self.task, candidate.target
+
+        def loss(scores: Array, places: Array) -> float:
+            own = rows[places]
+            values = task.values(scores, task.link(scores, own, target), target)
+            return task.loss(task.evidence(values, own), own)
+
+        search = MetricSearch(
+            recursion=self.recursion_of(candidate),
+            sample=self.sample_of(candidate, rows),
+            loss=loss,
+            folds=folds,
+            widths=(candidate.width,),
+            alphas=None,
+            steps=candidate.steps,
+            fixed=False,
+            monitor=self.monitor,
+        )
+        search.follow(Tried(width=candidate.width, alpha=candidate.penalty, steps=0))
+        return search
 
     def recursion_of(self, candidate: Candidate) -> Recursion:
         """Return how the metric of a candidate is learnt."""
@@ -181,7 +217,9 @@ class Judge:
             found[penalty] = try_one(replace(candidate, penalty=penalty))
             return found[penalty].loss
 
-        return found[best_penalty(loss, candidate.penalty, TRIES)]
+        start = time.monotonic()
+        best = found[best_penalty(loss, candidate.penalty, TRIES)]
+        return replace(best, seconds=time.monotonic() - start)
 
 
 class FoldJudge(Judge):
@@ -230,18 +268,18 @@ class FoldJudge(Judge):
         return out[self.splits.rows]
 
     def _recursive(self, candidate: Candidate, start: float) -> list[Judged]:
-        X, targets = self.views[candidate.view].X, self.task.targets(candidate.target)
-        count = candidate.steps
-        out = np.full((count + 1, *targets.shape), np.nan)
-        for train, held in self.splits.parts:
-            sample = self.sample_of(candidate, train)
-            fits = self.recursion_of(candidate).fits(sample, count, self.monitor)
-            for step, fit in enumerate(fits):
-                if step:  # the first is a ridge model
-                    out[step, held] = fit.at(X[held], self.monitor)
-        rows = self.splits.rows
-        steps = range(1, count + 1)
-        return [self._scored(replace(candidate, steps=k), out[k][rows], start) for k in steps]
+        rows = np.arange(len(self.task))
+        search = self.metric_search(candidate, rows, self.splits.parts)
+        found = best_metrics(search, candidate)
+        return [self._scored(one, np.asarray(tried.scores), start) for one, tried in found]
+
+
+def best_metrics(search: MetricSearch, candidate: Candidate) -> list[tuple[Candidate, Tried]]:
+    """Return the candidate with the best metric, and with the best one of a single step."""
+    tried = sorted(search.tried, key=lambda one: one.loss)
+    single = [one for one in tried if one.steps == 1]
+    chosen = tried[:1] + [one for one in single[:1] if one is not tried[0]]
+    return [(replace(candidate, steps=one.steps, penalty=one.alpha), one) for one in chosen]
 
 
 def scores_of(model: BaseEstimator, X: Array) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -13,6 +12,7 @@ from .judging import Candidate, Judge, Judged
 from .race import Limits
 
 LEAST_WEIGHT = 0.02  # of a member that is worth a fit
+SECOND = 0.1  # added to the seconds of a fit, by which weights are divided to find who is first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,25 +47,24 @@ class Member:
 def fit_members(
     judge: Judge, chosen: Sequence[tuple[Judged, float]], limits: Limits, refit: bool
 ) -> tuple[Member, ...]:
-    """Return the members, the one of most weight first; as many as there is time for.
+    """Return the members, the heaviest first; as many as there is time for.
 
     chosen: with weights. refit: whether those that were judged on rows kept aside are to be fitted
     to all rows, in the time that is left.
     """
     found: list[Member] = []
-    longest = 0.0
-    for one, weight in sorted(chosen, key=lambda pair: -pair[1]):
-        if found and weight < LEAST_WEIGHT:
-            continue
-        model, start = one.model, time.monotonic()
+    least = min(LEAST_WEIGHT, max(weight for _, weight in chosen))
+    heavy = [pair for pair in chosen if pair[1] >= least]
+    for one, weight in sorted(heavy, key=lambda pair: -pair[1] / (SECOND + pair[0].fit_seconds)):
+        model = one.model
         if model is None:
-            if found and limits.left < longest:
+            if found and limits.left < one.fit_seconds:
                 continue
             model = _fitted(judge, one.candidate)
-        elif refit and one.trained == _trained(judge) and limits.left > 1.5 * one.seconds:
+        elif refit and one.trained == _trained(judge) and limits.left > one.fit_seconds:
             model = judge.fitted(one.candidate, one.kernel, np.arange(len(judge.task)))
-        longest = max(longest, time.monotonic() - start)
         found.append(_member(one, weight, model))
+    found.sort(key=lambda member: -member.weight)
     total = sum(member.weight for member in found)
     return tuple(replace(member, weight=member.weight / total) for member in found)
 

@@ -11,13 +11,15 @@ from .tasks import PLAIN, ClassTask, Task
 STANDARD, RANK = "standard", "rank"
 VIEWS = (STANDARD, RANK)
 WIDTHS = {
-    "laplacian": (0.7, 2.0, 0.25),
-    "exponential": (1.5, 5.0, 0.5),
+    "laplacian": (1.0, 4.0, 2.0, 0.5, 0.25, 8.0),
+    "bent": (1.0, 0.5, 2.0),
     "matern": (2.0, 0.7),
-    "gaussian": (1.5, 0.7, 3.0, 0.35),
+    "gaussian": (1.5, 3.0, 0.7, 0.35),
+    "exponential": (1.5, 5.0, 0.5),
+    "additive": (2.0,),
     "linear": (1.0,),
 }
-STEPS = 3  # of a metric
+STEPS = 5  # of a metric, at most
 FIRST = 4  # fixed kernels that are judged before others get their turn
 WIDE = 200  # columns beyond which a full metric is not tried
 

@@ -11,16 +11,16 @@ import numpy as np
 
 from ...checks import Array
 from ...monitor import Stopped
-from .greedy import greedy_weights
+from .greedy import bagged_weights
 from .holdout import HoldoutJudge
 from .judging import TREES, Candidate, FoldJudge, Judge, Judged
 from .portfolio import FIRST, STANDARD, WIDE, by_promise, by_turns, fixed, learned, machines, trees
 
-SCREENED = 1200  # rows on which kernels are compared where there are many more
-SCREEN_FROM = 1500
+SCREENED = 800  # rows on which kernels are compared where there are many more
+SCREEN_FROM = 2000
 SCREEN_SHARE = 0.25  # of the time
 RATE = 3e10  # multiplications and additions per second of a solver, before one was timed
-MEMBERS = 6  # that are likely to be fitted to all rows
+MEMBERS = 8  # that are likely to be fitted to all rows
 TREE_WORK = 4e6  # of boosted trees, per row, before they were timed
 RESORT = Candidate(learner="ridge", view=STANDARD, family="linear", width=1.0)
 RESORT_ROWS = 500
@@ -181,7 +181,11 @@ class Race(ABC):
         """Return the candidates of the ensemble, with their weights."""
         task, rows = self.judge.task, self.judge.splits.rows
         able = self.judged if allow_trees else self.kernel_models()
-        weights = greedy_weights([one.evidence for one in able], lambda e: task.loss(e, rows))
+        weights = bagged_weights(
+            np.stack([one.evidence for one in able]),
+            lambda evidence, places: task.losses(evidence, rows[places]),
+            self.judge.run.seed,
+        )
         return [(one, float(w)) for one, w in zip(able, weights, strict=True) if w > 0]
 
 
@@ -211,8 +215,8 @@ class FoldRace(Race):
 
     def reserve(self) -> float:
         """Return the seconds that the members will need to be fitted to all rows."""
-        n = len(self.judge.task)
-        return MEMBERS * n**3 / 3 * self._rates.get("ridge", 1 / RATE)
+        best = sorted(self.judged, key=lambda one: one.loss)[:MEMBERS]
+        return sum(one.fit_seconds for one in best)
 
 
 class HoldoutRace(Race):

@@ -69,8 +69,21 @@ class Task(ABC):
         """Return what the loss needs to know of values of rows."""
 
     @abstractmethod
+    def _errors(self, evidence: Array, rows: Array) -> Array:
+        """Return the usual loss of each row; evidence: of one or, in a leading axis, of many."""
+
+    def losses(self, evidence: Array, rows: Array) -> Array:
+        """Return the mean loss of rows for each of many predictions; the smaller, the better.
+
+        evidence: of all predictions, along the first axis.
+        """
+        if self.score is not None:
+            return np.array([self.score(one, rows) for one in evidence])
+        return np.average(self._errors(evidence, rows), axis=1, weights=self.weights(rows))
+
     def loss(self, evidence: Array, rows: Array) -> float:
         """Return the mean loss of rows; the smaller, the better."""
+        return float(self.losses(evidence[None], rows)[0])
 
     def weights(self, rows: Array) -> Array | None:
         """Return the weights of rows."""
@@ -128,12 +141,9 @@ class ClassTask(Task):
             return values
         return values[np.arange(len(rows)), self.codes[rows]]
 
-    def loss(self, evidence: Array, rows: Array) -> float:
-        """Return the log loss, or the loss of the user."""
-        if self.score is not None:
-            return self.score(evidence, rows)
-        losses = -np.log(np.maximum(evidence, LEAST_CHANCE))
-        return float(np.average(losses, weights=self.weights(rows)))
+    def _errors(self, evidence: Array, rows: Array) -> Array:
+        """Return the log loss of each row."""
+        return np.asarray(-np.log(np.maximum(evidence, LEAST_CHANCE)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,12 +246,10 @@ class NumberTask(Task):
         """Return the values."""
         return values
 
-    def loss(self, evidence: Array, rows: Array) -> float:
-        """Return the mean squared error against the variance, or the loss of the user."""
-        if self.score is not None:
-            return self.score(evidence, rows)
-        errors = ((self.y[rows] - evidence) / self.units.spreads[PLAIN]) ** 2
-        return float(np.average(errors.mean(axis=1), weights=self.weights(rows)))
+    def _errors(self, evidence: Array, rows: Array) -> Array:
+        """Return the squared error of each row against the variance, the mean over outputs."""
+        errors = (self.y[rows] - evidence) / self.units.spreads[PLAIN]
+        return np.asarray((errors**2).mean(axis=-1))
 
 
 def _flat(scores: Array) -> Array:

@@ -10,9 +10,10 @@ from scipy.spatial.distance import pdist
 
 from ...checks import Array
 from ...inputs import Matrix
-from ...kernels import Exponential, Gaussian, Kernel, Laplacian, Linear, Matern
+from ...kernels import Exponential, Gaussian, Kernel, Laplacian, Linear, Matern, SumPower
 
 SAMPLE = 400  # rows whose distances are looked at
+LINEAR_SHARE = 0.3
 UNIT: dict[str, Kernel] = {  # kernels for which a metric is learnt
     "laplacian": Laplacian(gamma=1.0),
     "exponential": Exponential(length_scale=1.0),
@@ -53,6 +54,10 @@ class TableView:
         """Return a kernel; width: in units of the median distance."""
         if family == "laplacian":
             return Laplacian(gamma=1.0 / (width * self.medians["cityblock"]))
+        if family == "bent":  # linear at large, and bent where there are many rows
+            return self.kernel("laplacian", width) + LINEAR_SHARE * self.kernel("linear", 1.0)
+        if family == "additive":
+            return SumPower(q=1.0, power=2, length_scale=width)
         length = width * self.medians["euclidean"]
         if family == "exponential":
             return Exponential(length_scale=length)
