@@ -28,8 +28,10 @@ TRIES = 8  # penalties of one candidate
 GRADIENT_ROWS = 2000  # at which the gradient is taken for a metric
 TREES = "trees"  # the learner that is no kernel model, for comparison
 # One fit to all rows, of the time that it takes to judge a candidate.
-FIT_SHARE = {"ridge": 0.2, "rfm": 0.2, "svm": 0.1, "logistic": 0.1, TREES: 0.3}
-ACCURACY = 1e-4  # of fits whose predictions are averaged with others
+FIT_SHARE = {"ridge": 0.7, "rfm": 0.3, "svm": 0.3, "logistic": 0.3, TREES: 0.5}
+MACHINE_SHARE = 0.05  # of the time, that a machine may take for a fit
+LEAST_SECONDS = 0.1  # of a fit, however late it is
+ACCURACY = 1e-3  # of fits whose predictions are averaged with others
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,7 +191,12 @@ class Judge:
     ) -> BaseEstimator:
         """Return the model of a candidate fitted to rows; within: so many seconds."""
         model = self.model_of(candidate, kernel)
-        if within is not None:
+        limit = self.monitor.time_limit
+        if within is None and limit is not None:
+            left = limit - self.monitor.seconds
+            most = left if candidate.learner in ("ridge", "rfm") else MACHINE_SHARE * limit
+            within = max(min(left, most), LEAST_SECONDS)
+        if candidate.learner != TREES:
             model.set_params(time_limit=within)
         y = self.task.targets(candidate.target)[rows]
         if candidate.learner != "ridge" and candidate.learner != "rfm":

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .judging import Candidate, Judge, Judged
+from ...checks import Array
+from ...kernels import Kernel
+from .judging import Judge, Judged
 from .race import Limits
 
 LEAST_WEIGHT = 0.02  # of a member that is worth a fit
@@ -56,21 +58,36 @@ def fit_members(
     least = min(LEAST_WEIGHT, max(weight for _, weight in chosen))
     heavy = [pair for pair in chosen if pair[1] >= least]
     for one, weight in sorted(heavy, key=lambda pair: -pair[1] / (SECOND + pair[0].fit_seconds)):
-        model = one.model
-        if model is None:
+        model, rows = one.model, _rows(judge, one)
+        again = refit and len(rows) != one.trained and limits.left > one.fit_seconds
+        if model is None or again:
             if found and limits.left < one.fit_seconds:
                 continue
-            model = _fitted(judge, one.candidate)
-        elif refit and one.trained == _trained(judge) and limits.left > one.fit_seconds:
-            model = judge.fitted(one.candidate, one.kernel, np.arange(len(judge.task)))
+            model = judge.fitted(one.candidate, _kernel(judge, one), rows)
         found.append(_member(one, weight, model))
     found.sort(key=lambda member: -member.weight)
     total = sum(member.weight for member in found)
     return tuple(replace(member, weight=member.weight / total) for member in found)
 
 
-def _trained(judge: Judge) -> int:
-    return len(judge.splits.parts[0][0])
+def _rows(judge: Judge, one: Judged) -> Array:
+    """Return the rows that a member is fitted to: all, or as many as it was judged with.
+
+    Where candidates were judged with a part of many rows, they stay what they are.
+    """
+    train, every = judge.splits.parts[0][0], np.arange(len(judge.task))
+    if one.trained is None or one.trained == len(train):
+        return every
+    return train[: one.trained]
+
+
+def _kernel(judge: Judge, one: Judged) -> Kernel | None:
+    """Return the kernel of a member; where folds had metrics of their own, one for all rows."""
+    if one.kernel is not None or one.candidate.learner != "rfm":
+        return one.kernel or judge.kernel_of(one.candidate)
+    sample = judge.sample_of(one.candidate, np.arange(len(judge.task)))
+    recursion = judge.recursion_of(one.candidate)
+    return recursion.learn(sample, one.candidate.steps, judge.monitor)
 
 
 def _member(one: Judged, weight: float, model: BaseEstimator) -> Member:
@@ -82,13 +99,3 @@ def _member(one: Judged, weight: float, model: BaseEstimator) -> Member:
         link=one.link,
         model=model,
     )
-
-
-def _fitted(judge: Judge, candidate: Candidate) -> BaseEstimator:
-    """Return the model of a candidate, fitted to all rows, with a metric learnt from them."""
-    rows = np.arange(len(judge.task))
-    kernel = judge.kernel_of(candidate)
-    if candidate.learner == "rfm":
-        sample = judge.sample_of(candidate, rows)
-        kernel = judge.recursion_of(candidate).learn(sample, candidate.steps, judge.monitor)
-    return judge.fitted(candidate, kernel, rows)

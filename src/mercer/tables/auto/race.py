@@ -107,9 +107,10 @@ class Race(ABC):
         known = self._rates.get(candidate.learner) or self._rates.get("ridge") or 1 / RATE
         return self.work(candidate) * known
 
-    @abstractmethod
     def reserve(self) -> float:
-        """Return the seconds that are needed after the last candidate."""
+        """Return the seconds that are needed after the last candidate, to fit members."""
+        best = sorted(self.judged, key=lambda one: one.loss)[:MEMBERS]
+        return sum(one.fit_seconds for one in best)
 
     # --- who is next ------------------------------------------------------------------------
 
@@ -213,11 +214,6 @@ class FoldRace(Race):
             return 4 / 3 * (2 * n**3 if self.judge.splits.one_by_one else inside)
         return inside / 3 * (candidate.steps + 1 if candidate.learner == "rfm" else 4)
 
-    def reserve(self) -> float:
-        """Return the seconds that the members will need to be fitted to all rows."""
-        best = sorted(self.judged, key=lambda one: one.loss)[:MEMBERS]
-        return sum(one.fit_seconds for one in best)
-
 
 class HoldoutRace(Race):
     """A race on a table of which some rows are kept aside: on few rows first, then on all."""
@@ -240,7 +236,7 @@ class HoldoutRace(Race):
     def reserve(self) -> float:
         """Return the seconds that the best candidates may have on all rows."""
         if self.limits.seconds is None or not self._has_more():
-            return 0.0
+            return super().reserve()
         return 0.5 * self.limits.seconds
 
     def _has_more(self) -> bool:

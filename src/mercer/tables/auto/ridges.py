@@ -12,9 +12,10 @@ from ...grams import Prepared
 from ...grams.sides import Side, View
 from ...inputs import Matrix
 from ...kernels import Kernel
+from ...linalg.blas import product
 from ...monitor import Monitor
-from ...solvers import RidgeProblem
-from ...solvers.ridge.refits import RidgeRefits
+from ...solvers import NotPositiveDefinite, RidgeProblem
+from ...solvers.ridge.refits import RidgeRefits, factored
 from .splits import Splits
 
 STEP = 4.0  # between two penalties
@@ -36,12 +37,7 @@ class RidgeScores:
 
     def at(self, alpha: float) -> Array:
         """Return honest scores of the judged rows; NaN where there is no solution."""
-        problem = RidgeProblem(
-            targets=self.targets,
-            alpha=np.full(self.targets.shape[1], alpha),
-            weight=self.weight,
-            intercept=True,
-        )
+        problem = _problem(self.targets, self.weight, alpha)
         refits = RidgeRefits(self.K, problem, [alpha], self.monitor, shared=False)
         if self.splits.one_by_one:
             return self.targets - refits.leave_one_out(alpha)
@@ -52,10 +48,45 @@ class RidgeScores:
         return np.asarray(self.targets[rows] - errors[rows])
 
 
-def dense_gram(kernel: Kernel, points: Matrix, monitor: Monitor) -> Array:
-    """Return K of all points, in single precision."""
+@dataclass(frozen=True, kw_only=True)
+class HoldoutScores:
+    """Ridge models of one kernel and some rows, judged on others.
+
+    K: of the rows. cross: K(others, rows). targets, weight: of the rows.
+    """
+
+    K: Array
+    cross: Array
+    targets: Array
+    weight: Array | None
+    monitor: Monitor
+
+    def at(self, alpha: float) -> Array:
+        """Return the scores of the others; NaN where there is no solution."""
+        problem = _problem(self.targets, self.weight, alpha)
+        A, roots = self.K, problem.roots.astype(self.K.dtype)
+        if self.weight is not None:
+            A = A * roots * roots[:, 0]
+        try:
+            _, solved = factored(A, alpha, problem.right_sides(), self.monitor)
+        except NotPositiveDefinite:
+            return np.full((len(self.cross), self.targets.shape[1]), np.nan)
+        c, b, _ = problem.join([solved])
+        return np.asarray(product(self.cross, (problem.roots * c).astype(self.cross.dtype)) + b)
+
+
+def _problem(targets: Array, weight: Array | None, alpha: float) -> RidgeProblem:
+    return RidgeProblem(
+        targets=targets, alpha=np.full(targets.shape[1], alpha), weight=weight, intercept=True
+    )
+
+
+def dense_gram(
+    kernel: Kernel, points: Matrix, monitor: Monitor, others: Matrix | None = None
+) -> Array:
+    """Return K of all points, or K(others, points), in single precision."""
     prepared = Prepared(kernel, View(Side(points)))
-    return prepared.gram(dtype=np.float32, monitor=monitor).dense()
+    return prepared.gram(others, dtype=np.float32, monitor=monitor).dense()
 
 
 def best_penalty(judge: Callable[[float], float], start: float, most: int) -> float:
