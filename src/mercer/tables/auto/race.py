@@ -252,13 +252,19 @@ class HoldoutRace(Race):
             kind = (one.candidate.family, one.candidate.learner)
             if kind in seen or one.candidate.learner not in ("ridge", "rfm"):
                 continue
-            if len(seen) >= PROMOTED or self.limits.left < 1.2 * longest:
+            if self._is_enough(len(seen), longest):
                 break
             seen.add(kind)
             start = time.monotonic()
             within = None if self.limits.seconds is None else max(self.limits.left, 0.1)
             self.judged.append(self.judge.promoted(one, within))
             longest = max(longest, time.monotonic() - start)
+
+    def _is_enough(self, promoted: int, longest: float) -> bool:
+        """Return whether no more candidates are fitted to all rows; longest: of those before."""
+        if self.limits.seconds is None:
+            return promoted >= PROMOTED
+        return self.limits.left < 1.2 * longest
 
 
 def few_of(judge: Judge, rows: Array) -> FoldJudge:
