@@ -1,1 +1,1 @@
-"""Automatic learning on tables: candidates, their honest scores, and an ensemble of the best."""
+"""Automatic learners on tables: an ensemble of the best candidates of a race."""

@@ -21,18 +21,18 @@ from ...run import Run
 from ...status import Status
 from ...typing import PointsLike
 from ..encoder import TableEncoder
+from ..race.contest import FoldRace, HoldoutRace, Race
+from ..race.holdout import HoldoutJudge, size_for
+from ..race.judging import FoldJudge, Judge, Judged, scores_of
+from ..race.pace import Limits
+from ..race.portfolio import VIEWS
+from ..race.splits import Splits, make_splits
+from ..race.tasks import Task
+from ..race.views import TableView
 from .baselines import BASELINES, baseline_losses, leaking_columns
-from .holdout import HoldoutJudge
-from .judging import FoldJudge, Judge, Judged, scores_of
 from .leaderboard import Leaderboard, Placed
 from .members import Member, fit_members
-from .portfolio import VIEWS
-from .race import FoldRace, HoldoutRace, Limits, Race
-from .splits import Splits, make_splits
-from .tasks import Task
-from .views import TableView
 
-SIZE = 4000  # rows that candidates are fitted to first where there are many
 SPLITS = ("auto", "time")
 
 
@@ -148,8 +148,8 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
         with limited_threads(run.n_jobs, run.who):
             judge, race = self._race(task, views, splits, run, limits)
             self._warn_of_leaks(encoded, task, run)
-            race.run()
-            chosen = race.chosen(bool(self.allow_trees))
+            results = race.run()
+            chosen = results.ensemble(judge, bool(self.allow_trees))
             run.monitor.time_limit = None  # the members are fitted in any case
             self.members_ = fit_members(judge, chosen, limits, bool(self.refit))
         evidence = np.asarray(sum(weight * one.evidence for one, weight in chosen))
@@ -167,7 +167,8 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
         if len(splits.parts) > 1:
             folds = FoldJudge(task=task, views=views, splits=splits, run=run)
             return folds, FoldRace(judge=folds, limits=limits)
-        aside = HoldoutJudge(task=task, views=views, splits=splits, run=run, size=SIZE)
+        size = size_for(limits.seconds)
+        aside = HoldoutJudge(task=task, views=views, splits=splits, run=run, size=size)
         return aside, HoldoutRace(judge=aside, limits=limits)
 
     def _warn_of_leaks(self, encoded: dict[str, Array], task: Task, run: Run) -> None:
@@ -181,20 +182,20 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
         run, rows, task = judge.run, judge.splits.rows, judge.task
         loss = task.loss(evidence, rows)
         used = {member.name: member.weight for member in self.members_}
-        order = sorted(race.judged, key=lambda one: one.loss)
-        lines = tuple(_placed(judge, one, used.get(one.name, 0.0)) for one in order)
+        judged = race.results.ranked()
+        lines = tuple(_placed(judge, one, used.get(one.name, 0.0)) for one in judged)
         self.leaderboard_ = Leaderboard(measure=self._measure, lines=lines)
-        self.baselines_ = baseline_losses(judge, race.judged)
+        self.baselines_ = baseline_losses(judge, judged)
         self.notes_ = self._sentences(race, loss)
         self.kernel_ = _first_kernel(self.members_, race)
         self.certificate_ = AutoCertificate(
             status=Status.TIME_LIMIT if race.skipped else Status.COMPLETE,
-            plan=f"{len(race.judged)} candidates, {_how(judge)}",
+            plan=f"{len(judged)} candidates, {_how(judge)}",
             kernel_entries=sum(_entries(member) for member in self.members_),
             bytes=sum(view.X.nbytes for view in judge.views.values()),
             seconds=run.seconds,
             loss=loss,
-            candidates=len(race.judged),
+            candidates=len(judged),
             skipped=tuple(sorted(race.skipped)),
         )
 
@@ -250,7 +251,7 @@ def _entries(member: Member) -> int:
 def _first_kernel(members: Sequence[Member], race: Race) -> Kernel:
     """Return the kernel of the heaviest kernel model; of the best one where there are none."""
     found = [m.model.kernel_ for m in members if isinstance(m.model, KernelEstimator)]
-    best = found[0] if found else race.judge.kernel_of(race.best().candidate)
+    best = found[0] if found else race.judge.kernel_of(race.results.kernel_models()[0].candidate)
     assert best is not None
     return best
 

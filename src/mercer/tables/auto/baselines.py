@@ -8,8 +8,8 @@ import numpy as np
 
 from ...checks import Array
 from ..encoder import TableEncoder
-from .judging import TREES, Judge, Judged
-from .tasks import PLAIN, ClassTask, Task
+from ..race.judging import TREES, Judge, Judged
+from ..race.tasks import PLAIN, ClassTask, Task
 
 BASELINES = {"linear": "A linear model", TREES: "Boosted trees"}
 SAME = 1.0 - 1e-9  # correlation of a column with the target from which on it is the target

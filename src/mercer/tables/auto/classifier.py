@@ -26,9 +26,9 @@ from ...typing import (
     Seed,
     Weights,
 )
+from ..race.tasks import ClassTask, Score
 from .base import AutoKernel
 from .members import Member
-from .tasks import ClassTask, Score
 
 
 class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]

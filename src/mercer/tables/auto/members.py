@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator
 
 from ...checks import Array
 from ...kernels import Kernel
-from .judging import Judge, Judged
-from .race import Limits
+from ..race.judging import Judge, Judged
+from ..race.pace import Limits
 
 LEAST_WEIGHT = 0.02  # of a member that is worth a fit
 SECOND = 0.1  # added to the seconds of a fit, by which weights are divided to find who is first

@@ -26,10 +26,10 @@ from ...typing import (
     TargetsLike,
     Weights,
 )
+from ..race.tasks import NumberTask, Score, Units
 from .base import AutoKernel
 from .intervals import Intervals, fit_intervals
 from .members import Member
-from .tasks import NumberTask, Score, Units
 
 
 class AutoKernelRegressor(MultiOutputMixin, RegressorMixin, AutoKernel):  # type: ignore[misc]

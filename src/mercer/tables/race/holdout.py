@@ -12,11 +12,18 @@ from sklearn.base import BaseEstimator
 from ...checks import Array
 from ...inputs import Matrix
 from ...kernels import Kernel
-from .judging import TREES, Candidate, Judge, Judged, best_metrics, scores_of
+from ...monitor import muted
+from .judging import LEAST_SECONDS, TREES, Candidate, Judge, Judged, best_metrics, scores_of
 from .ridges import HoldoutScores, dense_gram
 
-FEWEST_CENTRES, MOST_CENTRES = 500, 5000
-CENTRE_RATE = 4e10  # multiplications and additions per second with few centres
+USUAL_SIZE, MOST_SIZE = 4000, 6000
+FIT_TIME = 0.01  # of the time, that one fit may take
+FIT_RATE = 1e11  # multiplications and additions per second of a factorisation
+FEWEST_CENTRES, MOST_CENTRES = 200, 6000
+CENTRES_SHARE = 0.5  # of the time, for passes over the values of the centres
+MOST_WHOLE = 60_000  # rows whose K is kept in memory
+PASSES = 25  # over K, that a fit takes
+ENTRY_READ = 2.5e-10  # seconds to read one value of half of K
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +39,11 @@ class HoldoutJudge(Judge):
     def rows(self) -> Array:
         """The rows that models are fitted to."""
         return self.splits.parts[0][0][: self.size]
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there are more rows to learn from."""
+        return len(self.splits.parts[0][0]) > self.size
 
     def judge(self, candidate: Candidate) -> list[Judged]:
         """Return the candidate judged; of an "rfm" with several metrics."""
@@ -82,19 +94,44 @@ class HoldoutJudge(Judge):
         found = self.judged(candidate, scores, time.monotonic() - start)
         return replace(found, trained=len(self.rows), kernel=kernel)
 
-    def promoted(self, judged: Judged, within: float | None) -> Judged:
+    def promoted(self, judged: Judged, within: float) -> Judged:
         """Return a candidate fitted to all rows that are not kept aside; within: so many seconds.
 
-        Its kernel and its penalty stay.
+        Its kernel and its penalty stay. Where the time is too short for all of K, few centres do.
         """
         start, candidate = time.monotonic(), judged.candidate
         rows = self.splits.parts[0][0]
-        model = self.fitted(candidate, judged.kernel, rows, within)
-        found = self._scored(candidate, judged.kernel, self._scores(candidate, model), start)
-        return replace(found, trained=len(rows), model=model)
+        n, kernel = len(rows), judged.kernel
+        model = self.model_of(candidate, kernel)
+        if np.isfinite(within):
+            model.set_params(time_limit=max(within, LEAST_SECONDS))
+            if n > MOST_WHOLE or whole_seconds(n, self.width) > within:
+                model.set_params(solver="nystrom", n_centers=centres_for(n, self.width, within))
+        sample = self.sample_of(candidate, rows)
+        with muted():
+            model.fit(sample.X, sample.targets, sample_weight=sample.weight)
+        found = self._scored(candidate, kernel, self._scores(candidate, model), start)
+        return replace(found, trained=n, model=model)
 
 
-def centres_for(n: int, seconds: float) -> int:
+def entry_seconds(columns: int) -> float:
+    """Return the seconds that one value of a kernel takes."""
+    return (0.3 + 0.006 * columns) * 1e-9
+
+
+def whole_seconds(n: int, columns: int) -> float:
+    """Return the seconds that conjugate gradients on all of K of n rows are likely to take."""
+    return n * n * (entry_seconds(columns) + PASSES * ENTRY_READ)
+
+
+def centres_for(n: int, columns: int, seconds: float) -> int:
     """Return how many centres a fit of n rows in so many seconds can have."""
-    count = int(np.sqrt(seconds * CENTRE_RATE / n))
+    count = int(CENTRES_SHARE * seconds / (PASSES * n * entry_seconds(columns)))
     return min(max(count, FEWEST_CENTRES), MOST_CENTRES)
+
+
+def size_for(seconds: float | None) -> int:
+    """Return how many rows candidates are fitted to first, in a race of so many seconds."""
+    if seconds is None:
+        return USUAL_SIZE
+    return int(min(max((3 * FIT_RATE * FIT_TIME * seconds) ** (1 / 3), 1000), MOST_SIZE))

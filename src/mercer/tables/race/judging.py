@@ -110,6 +110,11 @@ class Judge:
         """What stops a judgement that takes too long."""
         return self.run.monitor
 
+    @property
+    def width(self) -> int:
+        """The number of columns of the widest view."""
+        return max(int(view.X.shape[1]) for view in self.views.values())
+
     def without_limit(self) -> Self:
         """Return the same judge without a clock."""
         return replace(self, run=replace(self.run, monitor=Monitor()))
@@ -231,13 +236,6 @@ class Judge:
 
 class FoldJudge(Judge):
     """Judges all rows: each by a model without it, or without its fold."""
-
-    def take(self, rows: Array) -> FoldJudge:
-        """Return a judge of some rows."""
-        views = {name: view.take(rows) for name, view in self.views.items()}
-        return replace(
-            self, task=self.task.take(rows), views=views, splits=self.splits.within(rows)
-        )
 
     def judge(self, candidate: Candidate) -> list[Judged]:
         """Return the candidate judged; of an "rfm" one for each number of steps."""

@@ -29,24 +29,11 @@ class Splits:
         """The rows that are judged, ascending."""
         return np.sort(np.concatenate([held for _, held in self.parts]))
 
-    def within(self, rows: Array) -> Splits:
-        """Return the same for some rows, numbered anew; parts without a row of either are gone."""
-        place = np.full(max(int(rows.max()), self._last()) + 1, -1)
-        place[rows] = np.arange(len(rows))
-        parts = []
-        for pair in self.parts:
-            train, held = (place[part][place[part] >= 0] for part in pair)
-            if len(train) and len(held):
-                parts.append((train, held))
-        return Splits(parts=tuple(parts), one_by_one=self.one_by_one)
-
-    def one_by_one_of(self, n: int) -> Splits:
+    @staticmethod
+    def of_single_rows(n: int) -> Splits:
         """Return the splits of n rows that are left out by themselves; learners take two halves."""
         halves = np.arange(0, n, 2), np.arange(1, n, 2)
         return Splits(parts=(halves, halves[::-1]), one_by_one=True)
-
-    def _last(self) -> int:
-        return max(int(part.max()) for pair in self.parts for part in pair)
 
 
 def make_splits(

@@ -54,10 +54,10 @@ def by_promise(screened: Sequence[Judged]) -> list[Candidate]:
     return first + rest
 
 
-def learned(best: Judged, widths: dict[str, float], wide: bool) -> Iterator[Candidate]:
+def learned(best: Judged, widths: dict[str, float], columns: int) -> Iterator[Candidate]:
     """Yield candidates with a learned metric, given the best so far.
 
-    widths: the best width of each family. wide: whether a full metric has too many columns.
+    widths: the best width of each family. columns: of the table, as it is encoded.
     """
     base = replace(best.candidate, learner="rfm", steps=STEPS)
     other = RANK if base.view == STANDARD else STANDARD
@@ -68,7 +68,7 @@ def learned(best: Judged, widths: dict[str, float], wide: bool) -> Iterator[Cand
         ("exponential", base.view, False),
         ("gaussian", base.view, False),
     ):
-        if diagonal or not wide:
+        if diagonal or columns <= WIDE:
             width = widths.get(family, 1.0)
             yield replace(base, family=family, view=view, width=width, diagonal=diagonal)
 
