@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,10 +18,12 @@ from ...grams import limited_threads
 from ...kernels import Kernel
 from ...models.base import Certificate, KernelEstimator
 from ...models.contract.parameters import check_parameters, run_of
+from ...monitor import muted
 from ...run import Run
 from ...status import Status
-from ...typing import PointsLike
+from ...typing import LabelsLike, PointsLike
 from ..encoder import TableEncoder
+from ..encoder.columns.table import Table, read_table
 from ..race.contest import FoldRace, HoldoutRace, Race
 from ..race.holdout import HoldoutJudge, size_for
 from ..race.judging import FoldJudge, Judge, Judged, scores_of
@@ -34,6 +37,7 @@ from .leaderboard import Leaderboard, Placed
 from .members import Member, fit_members
 
 SPLITS = ("auto", "time")
+ROWS_PER_SECOND = 10_000  # of the time limit, that a table may have; of more a part is taken
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,12 +117,27 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
             run.monitor.time_limit = None
         return run, Limits(started=time.monotonic(), seconds=seconds, candidates=most)
 
-    def _encode_table(self, X: PointsLike) -> dict[str, Array]:
+    def _kept(self, n: int, weight: Array | None, limits: Limits, run: Run) -> Array:
+        """Return the rows with a weight, as many as the time is long enough for."""
+        self.notes_ = ()
+        kept = np.arange(n) if weight is None else np.flatnonzero(weight)
+        if len(kept) < 2:
+            must = "there must be at least two rows with a weight"
+            raise InputError(sentence(run.who, must, f"{len(kept)} sample(s)"))
+        if limits.seconds is None or len(kept) <= ROWS_PER_SECOND * limits.seconds:
+            return kept
+        most = int(ROWS_PER_SECOND * limits.seconds)
+        self.notes_ = (f"{most} of {len(kept)} rows were used, for lack of time.",)
+        if self.split == "time":
+            return kept[-most:]
+        return np.sort(np.random.default_rng(run.seed).choice(kept, most, replace=False))
+
+    def _encode_table(self, table: Table) -> dict[str, Array]:
         """Return the matrices of all views of the training table."""
         self.encoders_, found = {}, {}
         for name in VIEWS:
             encoder = TableEncoder(numbers=name, types=self.types)  # type: ignore[arg-type]
-            found[name] = encoder.fit_transform(X).astype(np.float32)
+            found[name] = encoder.fit_transform(table).astype(np.float32)
             self.encoders_[name] = encoder
         first = self.encoders_[VIEWS[0]]
         self.n_features_in_ = first.n_features_in_
@@ -126,35 +145,38 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = first.feature_names_in_
         return found
 
-    def _splits(self, n: int, codes: Array | None, groups: Any, run: Run) -> Splits:
-        """Return who may see what."""
-        members = None
-        if groups is not None:
-            members = checks.array(run.who, "groups", groups)
-            if members.shape != (n,):
-                must = f"groups must have one entry for each of the {n} rows"
-                raise InputError(sentence(run.who, must, f"shape {members.shape}"))
-            if len(np.unique(members)) < 2:
-                must = "groups must name at least two groups"
-                raise InputError(sentence(run.who, must, "one"))
-            members = np.unique(members, return_inverse=True)[1]
-        return make_splits(n, codes, members, self.split == "time", run.seed)
+    def _groups(self, groups: LabelsLike | None, n: int, who: str) -> Array | None:
+        """Return the number of the group of each row; None where there are none."""
+        if groups is None:
+            return None
+        members = checks.array(who, "groups", groups)
+        if members.shape != (n,):
+            must = f"groups must have one entry for each of the {n} rows"
+            raise InputError(sentence(who, must, f"shape {members.shape}"))
+        return np.asarray(np.unique(members, return_inverse=True)[1])
+
+    def _splits(self, kept: Array, codes: Array | None, groups: Array | None, run: Run) -> Splits:
+        """Return who may see what, among the rows that are kept."""
+        some = None if groups is None else groups[kept]
+        if some is not None and len(np.unique(some)) < 2:
+            raise InputError(sentence(run.who, "groups must name at least two groups", "one"))
+        return make_splits(len(kept), codes, some, self.split == "time", run.seed)
 
     def _learn(
-        self, encoded: dict[str, Array], task: Task, splits: Splits, run: Run, limits: Limits
-    ) -> tuple[Judge, Array]:
-        """Run the race and fit the members; return the judge and the ensemble's evidence."""
+        self, table: Table, task: Task, splits: Splits, run: Run, limits: Limits
+    ) -> tuple[Array, Array]:
+        """Run the race and fit the members; return the judged rows and their evidence."""
+        encoded = self._encode_table(table)
         views = {name: TableView(X) for name, X in encoded.items()}
         with limited_threads(run.n_jobs, run.who):
             judge, race = self._race(task, views, splits, run, limits)
             self._warn_of_leaks(encoded, task, run)
-            results = race.run()
-            chosen = results.ensemble(judge, bool(self.allow_trees))
+            chosen = race.run().ensemble(judge, bool(self.allow_trees))
             run.monitor.time_limit = None  # the members are fitted in any case
             self.members_ = fit_members(judge, chosen, limits, bool(self.refit))
         evidence = np.asarray(sum(weight * one.evidence for one, weight in chosen))
         self._note(judge, race, evidence)
-        return judge, evidence
+        return judge.splits.rows, evidence
 
     def _race(
         self,
@@ -201,7 +223,7 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
 
     def _sentences(self, race: Race, loss: float) -> tuple[str, ...]:
         """Return what a user should know, in sentences."""
-        found = list(self.encoders_[VIEWS[0]].notes_)
+        found = [*self.notes_, *self.encoders_[VIEWS[0]].notes_]
         for name, words in BASELINES.items():
             if self.baselines_.get(name, np.inf) <= loss:
                 found.append(
@@ -217,10 +239,11 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
     def _average(self, X: PointsLike) -> Array:
         """Return the weighted mean of the values of the members."""
         check_is_fitted(self)
-        names = {member.view for member in self.members_}
-        encoded = {
-            name: self.encoders_[name].transform(X).astype(np.float32) for name in sorted(names)
-        }
+        encoded: dict[str, Array] = {}
+        table = read_table(X, type(self).__name__)
+        for name in sorted({member.view for member in self.members_}):
+            with muted() if encoded else nullcontext():  # one warning is enough
+                encoded[name] = self.encoders_[name].transform(table).astype(np.float32)
         with limited_threads(self.n_jobs, type(self).__name__):
             values = [
                 member.weight * self._values(member, scores_of(member.model, encoded[member.view]))

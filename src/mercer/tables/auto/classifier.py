@@ -26,6 +26,7 @@ from ...typing import (
     Seed,
     Weights,
 )
+from ..encoder.columns.table import read_table
 from ..race.tasks import ClassTask, Score
 from .base import AutoKernel
 from .members import Member
@@ -183,23 +184,33 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
             If the table, the classes, the weights or the parameters are not what they must be.
         """
         run, limits = self._begin()
-        encoded = self._encode_table(X)
-        n = len(next(iter(encoded.values())))
-        self.classes_, codes = as_classes(run.who, y, n)
-        weight = checks.sample_weight(run.who, sample_weight, n)
+        table = read_table(X, run.who)
+        self.classes_, codes = as_classes(run.who, y, len(table))
+        weight = checks.sample_weight(run.who, sample_weight, len(table))
         weight = class_weighted(self, self.classes_[codes], weight)
-        kept = np.arange(n) if weight is None else np.flatnonzero(weight)
-        encoded = {name: found[kept] for name, found in encoded.items()}
+        kept = self._kept(len(table), weight, limits, run)
         codes, weight = codes[kept], None if weight is None else weight[kept]
-        if len(np.unique(codes)) < len(self.classes_):
-            must = "every class must have a row with a positive weight"
-            raise InputError(sentence(run.who, must, "a class without one"))
-        groups = None if groups is None else checks.array(run.who, "groups", groups)[kept]
-        splits = self._splits(len(kept), codes, groups, run)
-        count = len(self.classes_)
-        task = ClassTask(codes=codes, count=count, weight=weight, score=self._score(codes, weight))
-        self._learn(encoded, task, splits, run, limits)
+        self._check_classes(codes, run.who)
+        splits = self._splits(kept, codes, self._groups(groups, len(table), run.who), run)
+        task = ClassTask(
+            codes=codes,
+            count=len(self.classes_),
+            weight=weight,
+            score=self._score(codes, weight),
+        )
+        self._learn(table.take(kept), task, splits, run, limits)
         return self
+
+    def _check_classes(self, codes: Array, who: str) -> None:
+        """Refuse classes without a row that counts, and where each row has a class of its own."""
+        counts = np.bincount(codes, minlength=len(self.classes_))
+        if (counts == 0).any():
+            must = "every class must have a row with a positive weight"
+            got = f"class {checks.show(self.classes_[int(np.argmin(counts))])} without one"
+            raise InputError(sentence(who, must, got))
+        if counts.max() == 1:
+            must = "at least one class must have two rows"
+            raise InputError(sentence(who, must, f"{len(counts)} classes of one row each"))
 
     def _score(self, codes: Array, weight: Array | None) -> Score | None:
         """Return the loss that `scoring` asks for; None for the log loss."""

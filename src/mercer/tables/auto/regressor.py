@@ -26,6 +26,7 @@ from ...typing import (
     TargetsLike,
     Weights,
 )
+from ..encoder.columns.table import read_table
 from ..race.tasks import NumberTask, Score, Units
 from .base import AutoKernel
 from .intervals import Intervals, fit_intervals
@@ -185,22 +186,18 @@ class AutoKernelRegressor(MultiOutputMixin, RegressorMixin, AutoKernel):  # type
             If the table, the numbers, the weights or the parameters are not what they must be.
         """
         run, limits = self._begin()
-        encoded = self._encode_table(X)
-        n = len(next(iter(encoded.values())))
-        targets, self._flat = numbers_of(self, y, n)
-        weight = checks.sample_weight(run.who, sample_weight, n)
-        kept = np.arange(n) if weight is None else np.flatnonzero(weight)
-        encoded = {name: found[kept] for name, found in encoded.items()}
+        table = read_table(X, run.who)
+        targets, self._flat = numbers_of(self, y, len(table))
+        weight = checks.sample_weight(run.who, sample_weight, len(table))
+        kept = self._kept(len(table), weight, limits, run)
         targets, weight = targets[kept], None if weight is None else weight[kept]
         if (targets == targets[0]).all():
             must = "y must have at least two different values"
             raise InputError(sentence(run.who, must, f"{targets[0, 0]:g} in every row"))
-        groups = None if groups is None else checks.array(run.who, "groups", groups)[kept]
-        splits = self._splits(len(kept), None, groups, run)
+        splits = self._splits(kept, None, self._groups(groups, len(table), run.who), run)
         task = NumberTask(y=targets, weight=weight, score=self._score(targets, weight))
-        judge, values = self._learn(encoded, task, splits, run, limits)
+        rows, values = self._learn(table.take(kept), task, splits, run, limits)
         self.units_ = task.units
-        rows = judge.splits.rows
         self.intervals_ = fit_intervals(targets[rows], values)
         return self
 

@@ -24,6 +24,9 @@ class Table:
     n_rows: int
     names: tuple[str, ...] | None = None
 
+    def __len__(self) -> int:
+        return self.n_rows
+
     def take(self, rows: Array) -> Table:
         """Return some of the rows."""
         columns = tuple(column.take(rows) for column in self.columns)
@@ -41,6 +44,8 @@ def spread_rows(count: int, most: int) -> Array:
 
 def read_table(X: PointsLike, who: str) -> Table:
     """Return the columns of a table, or say what must be handed in."""
+    if isinstance(X, Table):
+        return X
     if scipy.sparse.issparse(X):
         must, told = f"X must be {FRAMES}", "Sparse data is of numbers only: standardise X itself."
         raise InputTypeError(sentence(who, must, "a sparse matrix", told))
