@@ -11,14 +11,15 @@ from ...checks import Array
 
 STEPS = 25
 BEGIN = 5  # candidates that an ensemble may begin with
-BAGS = 20
+BAGS, FEW_BAGS = 20, 8
+CROSSED = 4  # folds of rows that are judged by ensembles chosen on the others
 MOST_ROWS = 5000  # that a bag is judged on
 SHARE = 0.5  # of the candidates in a bag
 
 Losses = Callable[[Array, Array], Array]  # of stacked evidence, and the places of its rows
 
 
-def bagged_weights(evidence: Array, losses: Losses, seed: int) -> Array:
+def bagged_weights(evidence: Array, losses: Losses, seed: int, bags: int = BAGS) -> Array:
     """Return weights of candidates, of sum 1: the mean over greedy selections from random bags.
 
     A bag has half of the candidates, and is judged on rows drawn with replacement. A selection from
@@ -29,12 +30,33 @@ def bagged_weights(evidence: Array, losses: Losses, seed: int) -> Array:
     """
     random, (count, n) = np.random.default_rng(seed), evidence.shape[:2]
     total = np.zeros(count)
-    for _ in range(BAGS if count > 1 else 1):
+    for _ in range(bags if count > 1 else 1):
         bag = np.sort(random.choice(count, int(np.ceil(SHARE * count)), replace=False))
         rows = np.sort(random.choice(n, min(n, MOST_ROWS)))
         some = evidence[bag][:, rows]
         total[bag] += greedy_weights(some, partial(_on_rows, losses, rows))
     return np.asarray(total / total.sum())
+
+
+def crossed_evidence(evidence: Array, losses: Losses, seed: int) -> Array:
+    """Return the evidence of ensembles whose weights were chosen without the row that they judge.
+
+    Each of a few folds of the rows gets the ensemble that is chosen on the others.
+    """
+    n = evidence.shape[1]
+    order, found = np.random.default_rng(seed).permutation(n), np.empty_like(evidence[0])
+    for held in np.array_split(order, min(CROSSED, n)):
+        rest = np.setdiff1d(order, held)
+        if not len(rest):
+            rest = held
+        own = partial(_on_rows_of, losses, rest)
+        weights = bagged_weights(evidence[:, rest], own, seed, FEW_BAGS)
+        found[held] = np.tensordot(weights, evidence[:, held], axes=1)
+    return found
+
+
+def _on_rows_of(losses: Losses, rows: Array, evidence: Array, places: Array) -> Array:
+    return losses(evidence, rows[places])
 
 
 def _on_rows(losses: Losses, rows: Array, evidence: Array) -> Array:
