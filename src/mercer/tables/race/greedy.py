@@ -52,7 +52,7 @@ def crossed_evidence(evidence: Array, losses: Losses, seed: int) -> Array:
         own = partial(_on_rows_of, losses, rest)
         weights = bagged_weights(evidence[:, rest], own, seed, FEW_BAGS)
         found[held] = np.tensordot(weights, evidence[:, held], axes=1)
-    return found
+    return np.asarray(found)
 
 
 def _on_rows_of(losses: Losses, rows: Array, evidence: Array, places: Array) -> Array:
