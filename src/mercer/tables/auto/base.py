@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -10,10 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
 from ... import checks
 from ...checks import Array, InputError, sentence
+from ...fitting.cross_validation import HeldOut, as_score, weight_option
 from ...grams import limited_threads
 from ...kernels import Kernel
 from ...models.base import Certificate, KernelEstimator
@@ -47,7 +50,8 @@ class AutoCertificate(Certificate):
     Attributes
     ----------
     status : str
-        "complete" if all candidates were judged, "time limit" if the clock ended the race.
+        "complete" if all candidates were judged, "time limit" if the clock ended the race,
+        "cancelled" if the callback did.
     plan : str
         How candidates were judged.
     kernel_entries : int
@@ -149,11 +153,18 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
         """Return the number of the group of each row; None where there are none."""
         if groups is None:
             return None
+        if self.split == "time":
+            must = 'groups must be left out with split="time", which judges by the order of rows'
+            raise InputError(sentence(who, must, "both"))
         members = checks.array(who, "groups", groups)
         if members.shape != (n,):
             must = f"groups must have one entry for each of the {n} rows"
             raise InputError(sentence(who, must, f"shape {members.shape}"))
-        return np.asarray(np.unique(members, return_inverse=True)[1])
+        try:
+            return np.asarray(np.unique(members, return_inverse=True)[1])
+        except TypeError:  # such as None among texts
+            must = "groups must be numbers or texts, one kind of them"
+            raise InputError(sentence(who, must, checks.show(groups))) from None
 
     def _splits(self, kept: Array, codes: Array | None, groups: Array | None, run: Run) -> Splits:
         """Return who may see what, among the rows that are kept."""
@@ -172,8 +183,8 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
             judge, race = self._race(task, views, splits, run, limits)
             self._warn_of_leaks(encoded, task, run)
             chosen = race.run().ensemble(judge, bool(self.allow_trees))
-            run.monitor.time_limit = None  # the members are fitted in any case
-            self.members_ = fit_members(judge, chosen, limits, bool(self.refit))
+            # The members are fitted in any case.
+            self.members_ = fit_members(judge.without_limit(), chosen, limits, bool(self.refit))
         evidence = np.asarray(sum(weight * one.evidence for one, weight in chosen))
         self._note(judge, race, evidence)
         return judge.splits.rows, evidence
@@ -206,12 +217,12 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
         used = {member.name: member.weight for member in self.members_}
         judged = race.results.ranked()
         lines = tuple(_placed(judge, one, used.get(one.name, 0.0)) for one in judged)
-        self.leaderboard_ = Leaderboard(measure=self._measure, lines=lines)
+        self.leaderboard_ = Leaderboard(measure=self._measured(), lines=lines)
         self.baselines_ = baseline_losses(judge, judged)
         self.notes_ = self._sentences(race, loss)
         self.kernel_ = _first_kernel(self.members_, race)
         self.certificate_ = AutoCertificate(
-            status=Status.TIME_LIMIT if race.skipped else Status.COMPLETE,
+            status=_status(race),
             plan=f"{len(judged)} candidates, {_how(judge)}",
             kernel_entries=sum(_entries(member) for member in self.members_),
             bytes=sum(view.X.nbytes for view in judge.views.values()),
@@ -221,15 +232,39 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
             skipped=tuple(sorted(race.skipped)),
         )
 
+    def _scored(self, known: HeldOut, truth: Array, weight: Array | None) -> float:
+        """Return the loss that `scoring` gives to known predictions: the smaller, the better."""
+        scorer = check_scoring(known, self.scoring)
+        option = weight_option(scorer, weight)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # scores that some rows do not define
+            try:
+                found = scorer(known, np.arange(len(truth)), truth, **option)
+            except ValueError as error:
+                must = "scoring must be one for targets of this kind"
+                got = f"{checks.show(self.scoring)} ({error})"
+                raise InputError(sentence(type(self).__name__, must, got)) from None
+        loss = -as_score(type(self).__name__, found)
+        return np.inf if np.isnan(loss) else loss
+
+    def _measured(self) -> str:
+        """Return what losses are called."""
+        if self.scoring is None:
+            return self._measure
+        name = self.scoring if isinstance(self.scoring, str) else "score"
+        return name.removeprefix("neg_") if name.startswith("neg_") else f"-{name}"
+
     def _sentences(self, race: Race, loss: float) -> tuple[str, ...]:
         """Return what a user should know, in sentences."""
         found = [*self.notes_, *self.encoders_[VIEWS[0]].notes_]
         for name, words in BASELINES.items():
             if self.baselines_.get(name, np.inf) <= loss:
                 found.append(
-                    f"{words} reached a {self._measure} of {self.baselines_[name]:.4g} on the "
+                    f"{words} reached a {self._measured()} of {self.baselines_[name]:.4g} on the "
                     f"same rows, the ensemble {loss:.4g}."
                 )
+        if race.cancelled:
+            found.append("The callback ended the race.")
         if race.skipped:
             found.append(f"There was no time for all of: {', '.join(sorted(race.skipped))}.")
         return tuple(found)
@@ -253,6 +288,12 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
 
     def _values(self, member: Member, scores: Array) -> Array:
         raise NotImplementedError
+
+
+def _status(race: Race) -> Status:
+    if race.cancelled:
+        return Status.CANCELLED
+    return Status.TIME_LIMIT if race.skipped else Status.COMPLETE
 
 
 def _placed(judge: Judge, one: Judged, weight: float) -> Placed:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import check_scoring
 
 from ... import checks
 from ...checks import Array, InputError, sentence
-from ...fitting.cross_validation import HeldOutClasses, as_score, weight_option
+from ...fitting.cross_validation import HeldOutClasses
 from ...models.contract.atomic import atomic
 from ...models.contract.records import recorded
 from ...models.contract.targets import as_classes, class_weighted
@@ -196,7 +196,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
             codes=codes,
             count=len(self.classes_),
             weight=weight,
-            score=self._score(codes, weight),
+            score=self._score(),
         )
         self._learn(table.take(kept), task, splits, run, limits)
         return self
@@ -212,13 +212,13 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
             must = "at least one class must have two rows"
             raise InputError(sentence(who, must, f"{len(counts)} classes of one row each"))
 
-    def _score(self, codes: Array, weight: Array | None) -> Score | None:
+    def _score(self) -> Score | None:
         """Return the loss that `scoring` asks for; None for the log loss."""
         if self.scoring is None:
             return None
         classes = self.classes_
 
-        def loss(values: Array, rows: Array) -> float:
+        def loss(values: Array, truth: Array, weight: Array | None) -> float:
             known = HeldOutClasses(
                 values=values,
                 classes=classes,
@@ -226,10 +226,11 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
                 chances=lambda v: v,
                 shape=lambda v: v[:, 1] if v.shape[1] == 2 else v,
             )
-            scorer = check_scoring(known, self.scoring)
-            option = weight_option(scorer, None if weight is None else weight[rows])
-            found = scorer(known, np.arange(len(rows)), classes[codes[rows]], **option)
-            return -as_score("scoring", found)
+            if len(np.unique(truth)) < len(classes):
+                with suppress(InputError):  # rows drawn at random may lack a class
+                    return self._scored(known, classes[truth], weight)
+                return np.inf
+            return self._scored(known, classes[truth], weight)
 
         return loss
 
