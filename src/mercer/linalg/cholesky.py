@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ from scipy.linalg import blas, lapack
 
 from ..checks import Array
 from ..monitor import Monitor
-from .blas import half_square, mirror, product
+from .blas import blas_threads, half_square, mirror, product
 from .eigen import extreme_eigenvalues
 
 PANEL = 64  # pivots between two updates of the rest
 TILE = 1024  # rows: large enough for BLAS, and one product of tiles takes some 30 ms
+ALONE = 1500  # rows that one thread factors
 SINGLE_FROM = 2000  # rows from which a single-precision factor and its refinement are faster
 
 
@@ -219,7 +221,8 @@ class DenseCholesky:
         )
         own = np.array(A, dtype=dtype, order="F")
         own.flat[:: len(own) + 1] += own.dtype.type(shift)
-        self.factor, failed = self._potrf(own, lower=1, clean=1, overwrite_a=1)
+        with _threads(len(own)):
+            self.factor, failed = self._potrf(own, lower=1, clean=1, overwrite_a=1)
         if failed:
             raise NotPositiveDefinite
 
@@ -229,5 +232,14 @@ class DenseCholesky:
 
     def inverse_diagonal(self) -> Array:
         """Return the diagonal of A**-1: the squared lengths of the columns of L**-1."""
-        inverse, _ = self._trtri(self.factor, lower=1)
+        with _threads(len(self.factor)):
+            inverse, _ = self._trtri(self.factor, lower=1)
         return np.asarray(np.einsum("ij,ij->j", inverse, inverse, dtype=np.float64))
+
+
+def _threads(n: int) -> AbstractContextManager[None]:
+    """Return the threads for n rows: few are soon done by one, which waits for no other.
+
+    On a busy machine threads that wait for each other take ten times as long.
+    """
+    return blas_threads(1) if n <= ALONE else nullcontext()

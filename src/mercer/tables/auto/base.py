@@ -200,7 +200,7 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
         if len(splits.parts) > 1:
             folds = FoldJudge(task=task, views=views, splits=splits, run=run)
             return folds, FoldRace(judge=folds, limits=limits)
-        size = size_for(limits.seconds)
+        size = size_for(len(splits.parts[0][0]), limits.seconds)
         aside = HoldoutJudge(task=task, views=views, splits=splits, run=run, size=size)
         return aside, HoldoutRace(judge=aside, limits=limits)
 

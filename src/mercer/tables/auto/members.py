@@ -10,10 +10,11 @@ from sklearn.base import BaseEstimator
 
 from ...checks import Array
 from ...kernels import Kernel
-from ..race.judging import Judge, Judged
+from ..race.judging import LEAST_SECONDS, Judge, Judged
 from ..race.pace import Limits
 
 LEAST_WEIGHT = 0.02  # of a member that is worth a fit
+AGAIN = 1.3  # of the time of a fit, that must be left to do it again with more rows
 SECOND = 0.1  # added to the seconds of a fit, by which weights are divided to find who is first
 
 
@@ -59,11 +60,12 @@ def fit_members(
     heavy = [pair for pair in chosen if pair[1] >= least]
     for one, weight in sorted(heavy, key=lambda pair: -pair[1] / (SECOND + pair[0].fit_seconds)):
         model, rows = one.model, _rows(judge, one)
-        again = refit and len(rows) != one.trained and limits.left > one.fit_seconds
+        again = refit and len(rows) != one.trained and limits.left > AGAIN * one.seconds
         if model is None or again:
             if found and limits.left < one.fit_seconds:
                 continue
-            model = judge.fitted(one.candidate, _kernel(judge, one), rows)
+            within = None if limits.seconds is None else max(limits.left, LEAST_SECONDS)
+            model = judge.fitted(one.candidate, _kernel(judge, one), rows, within)
         found.append(_member(one, weight, model))
     found.sort(key=lambda member: -member.weight)
     total = sum(member.weight for member in found)

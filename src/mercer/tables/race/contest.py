@@ -146,10 +146,15 @@ class FoldRace(Race):
         return inside / 3 * (candidate.steps + 1 if candidate.learner == "rfm" else 4)
 
 
+@dataclass(kw_only=True)
 class HoldoutRace(Race):
-    """A race on a table of which some rows are kept aside: on few rows first, then on all."""
+    """A race on a table of which some rows are kept aside: on few rows first, then on all.
+
+    screened: how fixed kernels did on the first few rows.
+    """
 
     judge: HoldoutJudge
+    screened: Results = field(default_factory=Results)
 
     def _order(self) -> Iterator[Candidate]:
         listed = self._screened()
@@ -162,14 +167,15 @@ class HoldoutRace(Race):
 
     def _screened(self) -> list[Candidate]:
         """Return the fixed kernels by how they do on few rows, as many as are tried in time."""
-        small, screened = self._few(), list[Judged]()
+        small = self._few()
         until = self.limits.left * (1 - SCREEN_SHARE)
         for candidate in fixed(self.judge.task.kinds):
-            if screened and self.limits.left < until:
+            known = self.screened.judged
+            if known and self.limits.left < until:
                 break
-            penalty = screened[-1].candidate.penalty if screened else candidate.penalty
-            screened += small.judge(replace(candidate, penalty=penalty))
-        return by_promise(screened)
+            penalty = known[-1].candidate.penalty if known else candidate.penalty
+            self.screened.add(small.judge(replace(candidate, penalty=penalty)))
+        return by_promise(self.screened.judged)
 
     def _few(self) -> FoldJudge:
         """Return a judge of few rows, each left out by itself."""
@@ -214,4 +220,6 @@ class HoldoutRace(Race):
             longest = max(longest, time.monotonic() - start)
 
     def _last_resort(self) -> list[Judged]:
-        return replace(self.judge.without_limit(), size=RESORT_ROWS).judge(RESORT)
+        known = self.screened.ranked()
+        candidate = known[0].candidate if known else RESORT
+        return replace(self.judge.without_limit(), size=RESORT_ROWS).judge(candidate)

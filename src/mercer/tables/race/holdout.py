@@ -17,6 +17,7 @@ from .judging import LEAST_SECONDS, TREES, Candidate, Judge, Judged, best_metric
 from .ridges import HoldoutScores, dense_gram
 
 USUAL_SIZE, MOST_SIZE = 4000, 6000
+NEARLY = 1.5  # times that size, up to which candidates are fitted to all rows at once
 FIT_TIME = 0.01  # of the time, that one fit may take
 FIT_RATE = 1e11  # multiplications and additions per second of a factorisation
 FEWEST_CENTRES, MOST_CENTRES = 200, 6000
@@ -135,8 +136,9 @@ def centres_for(n: int, columns: int, seconds: float) -> int:
     return min(max(count, FEWEST_CENTRES), MOST_CENTRES)
 
 
-def size_for(seconds: float | None) -> int:
-    """Return how many rows candidates are fitted to first, in a race of so many seconds."""
-    if seconds is None:
-        return USUAL_SIZE
-    return int(min(max((3 * FIT_RATE * FIT_TIME * seconds) ** (1 / 3), 1000), MOST_SIZE))
+def size_for(rows: int, seconds: float | None) -> int:
+    """Return how many of some rows candidates are fitted to first, in a race of so many seconds."""
+    size = USUAL_SIZE
+    if seconds is not None:
+        size = int(min(max((3 * FIT_RATE * FIT_TIME * seconds) ** (1 / 3), 1000), MOST_SIZE))
+    return rows if rows <= NEARLY * size else size

@@ -17,7 +17,7 @@ from ...fitting.rfm.search import MetricSearch, Tried
 from ...kernels import Kernel
 from ...models import SVC, SVR, KernelMachineClassifier, KernelRidge
 from ...models.base import KernelEstimator
-from ...monitor import Monitor, muted
+from ...monitor import Monitor, Stopped, muted
 from ...run import Run
 from .ridges import RidgeScores, best_penalty, dense_gram
 from .splits import Splits
@@ -243,7 +243,12 @@ class Judge:
             return found[penalty].loss
 
         start = time.monotonic()
-        best = found[best_penalty(loss, candidate.penalty, TRIES)]
+        try:
+            best_penalty(loss, candidate.penalty, TRIES)
+        except Stopped:
+            if not found:
+                raise
+        best = min(found.values(), key=lambda one: one.loss)
         return replace(best, seconds=time.monotonic() - start)
 
 

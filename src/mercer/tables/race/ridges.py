@@ -96,12 +96,12 @@ def best_penalty(judge: Callable[[float], float], start: float, most: int) -> fl
     """
     losses = {start: judge(start)}
     for factor in (STEP, 1.0 / STEP):
-        best, alpha = losses[start], start * factor
-        while len(losses) < most and LEAST <= alpha <= MOST:
-            losses[alpha] = judge(alpha)
-            if not losses[alpha] < best:
+        best, penalty = losses[start], start * factor
+        while len(losses) < most and LEAST <= penalty <= MOST:
+            losses[penalty] = judge(penalty)
+            if not losses[penalty] < best:
                 break
-            best, alpha = losses[alpha], alpha * factor
+            best, penalty = losses[penalty], penalty * factor
         if min(losses, key=lambda one: losses[one]) != start:
             break
     return min(losses, key=lambda one: losses[one])
