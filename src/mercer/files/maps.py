@@ -279,10 +279,11 @@ def _member(value: Any, context: Context) -> bool:
     if isinstance(getattr(context.model, "units_", None), Units):
         kinds = set(context.model.units_.means)
     columns = encoders[value.view].columns_[-1].stop
-    fits = isinstance(value.name, str) and value.target in kinds and real().holds(value.link, context)
     outputs = _outputs(value.model)
     return (
-        fits
+        isinstance(value.name, str)
+        and value.target in kinds
+        and real().holds(value.link, context)
         and real(0).holds(value.weight, context)
         and outputs is not None
         and context.has("scores", outputs)
@@ -300,9 +301,7 @@ def _leaderboard(value: Any, context: Context) -> bool:
     line = record(Placed)
     plain = isinstance(value, Leaderboard) and isinstance(value.measure, str)
     return (
-        plain
-        and isinstance(value.lines, tuple)
-        and all(line(one, context) for one in value.lines)
+        plain and isinstance(value.lines, tuple) and all(line(one, context) for one in value.lines)
     )
 
 

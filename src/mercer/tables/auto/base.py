@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -11,12 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
 from ... import checks
 from ...checks import Array, InputError, sentence
-from ...fitting.cross_validation import HeldOut, as_score, weight_option
 from ...grams import limited_threads
 from ...kernels import Kernel
 from ...models.base import Certificate, KernelEstimator
@@ -24,7 +21,7 @@ from ...models.contract.parameters import check_parameters, run_of
 from ...monitor import muted
 from ...run import Run
 from ...status import Status
-from ...typing import LabelsLike, PointsLike
+from ...typing import PointsLike
 from ..encoder import TableEncoder
 from ..encoder.columns.table import Table, read_table
 from ..race.contest import FoldRace, HoldoutRace, Race
@@ -38,6 +35,7 @@ from ..race.views import TableView
 from .baselines import BASELINES, baseline_losses, leaking_columns
 from .leaderboard import Leaderboard, Placed
 from .members import Member, fit_members
+from .scoring import measure_of
 
 SPLITS = ("auto", "time")
 ROWS_PER_SECOND = 10_000  # of the time limit, that a table may have; of more a part is taken
@@ -149,23 +147,6 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = first.feature_names_in_
         return found
 
-    def _groups(self, groups: LabelsLike | None, n: int, who: str) -> Array | None:
-        """Return the number of the group of each row; None where there are none."""
-        if groups is None:
-            return None
-        if self.split == "time":
-            must = 'groups must be left out with split="time", which judges by the order of rows'
-            raise InputError(sentence(who, must, "both"))
-        members = checks.array(who, "groups", groups)
-        if members.shape != (n,):
-            must = f"groups must have one entry for each of the {n} rows"
-            raise InputError(sentence(who, must, f"shape {members.shape}"))
-        try:
-            return np.asarray(np.unique(members, return_inverse=True)[1])
-        except TypeError:  # such as None among texts
-            must = "groups must be numbers or texts, one kind of them"
-            raise InputError(sentence(who, must, checks.show(groups))) from None
-
     def _splits(self, kept: Array, codes: Array | None, groups: Array | None, run: Run) -> Splits:
         """Return who may see what, among the rows that are kept."""
         some = None if groups is None else groups[kept]
@@ -217,7 +198,8 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
         used = {member.name: member.weight for member in self.members_}
         judged = race.results.ranked()
         lines = tuple(_placed(judge, one, used.get(one.name, 0.0)) for one in judged)
-        self.leaderboard_ = Leaderboard(measure=self._measured(), lines=lines)
+        measure = measure_of(self.scoring, self._measure)
+        self.leaderboard_ = Leaderboard(measure=measure, lines=lines)
         self.baselines_ = baseline_losses(judge, judged)
         self.notes_ = self._sentences(race, loss)
         self.kernel_ = _first_kernel(self.members_, race)
@@ -232,36 +214,14 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
             skipped=tuple(sorted(race.skipped)),
         )
 
-    def _scored(self, known: HeldOut, truth: Array, weight: Array | None) -> float:
-        """Return the loss that `scoring` gives to known predictions: the smaller, the better."""
-        scorer = check_scoring(known, self.scoring)
-        option = weight_option(scorer, weight)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # scores that some rows do not define
-            try:
-                found = scorer(known, np.arange(len(truth)), truth, **option)
-            except ValueError as error:
-                must = "scoring must be one for targets of this kind"
-                got = f"{checks.show(self.scoring)} ({error})"
-                raise InputError(sentence(type(self).__name__, must, got)) from None
-        loss = -as_score(type(self).__name__, found)
-        return np.inf if np.isnan(loss) else loss
-
-    def _measured(self) -> str:
-        """Return what losses are called."""
-        if self.scoring is None:
-            return self._measure
-        name = self.scoring if isinstance(self.scoring, str) else "score"
-        return name.removeprefix("neg_") if name.startswith("neg_") else f"-{name}"
-
     def _sentences(self, race: Race, loss: float) -> tuple[str, ...]:
         """Return what a user should know, in sentences."""
         found = [*self.notes_, *self.encoders_[VIEWS[0]].notes_]
         for name, words in BASELINES.items():
             if self.baselines_.get(name, np.inf) <= loss:
                 found.append(
-                    f"{words} reached a {self._measured()} of {self.baselines_[name]:.4g} on the "
-                    f"same rows, the ensemble {loss:.4g}."
+                    f"{words} reached a {self.leaderboard_.measure} of "
+                    f"{self.baselines_[name]:.4g} on the same rows, the ensemble {loss:.4g}."
                 )
         if race.cancelled:
             found.append("The callback ended the race.")

@@ -30,6 +30,8 @@ from ..encoder.columns.table import read_table
 from ..race.tasks import ClassTask, Score
 from .base import AutoKernel
 from .members import Member
+from .rows import group_numbers, kept_weights
+from .scoring import loss_of
 
 
 class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
@@ -189,9 +191,10 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
         weight = checks.sample_weight(run.who, sample_weight, len(table))
         weight = class_weighted(self, self.classes_[codes], weight)
         kept = self._kept(len(table), weight, limits, run)
-        codes, weight = codes[kept], None if weight is None else weight[kept]
+        codes, weight = codes[kept], kept_weights(weight, kept)
         self._check_classes(codes, run.who)
-        splits = self._splits(kept, codes, self._groups(groups, len(table), run.who), run)
+        members = group_numbers(run.who, groups, len(table), self.split)
+        splits = self._splits(kept, codes, members, run)
         task = ClassTask(
             codes=codes,
             count=len(self.classes_),
@@ -216,7 +219,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
         """Return the loss that `scoring` asks for; None for the log loss."""
         if self.scoring is None:
             return None
-        classes = self.classes_
+        classes, who = self.classes_, type(self).__name__
 
         def loss(values: Array, truth: Array, weight: Array | None) -> float:
             known = HeldOutClasses(
@@ -228,9 +231,9 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
             )
             if len(np.unique(truth)) < len(classes):
                 with suppress(InputError):  # rows drawn at random may lack a class
-                    return self._scored(known, classes[truth], weight)
+                    return loss_of(who, self.scoring, known, classes[truth], weight)
                 return np.inf
-            return self._scored(known, classes[truth], weight)
+            return loss_of(who, self.scoring, known, classes[truth], weight)
 
         return loss
 

@@ -30,6 +30,8 @@ from ..race.tasks import NumberTask, Score, Units
 from .base import AutoKernel
 from .intervals import Intervals, fit_intervals
 from .members import Member
+from .rows import group_numbers, kept_weights
+from .scoring import loss_of
 
 
 class AutoKernelRegressor(MultiOutputMixin, RegressorMixin, AutoKernel):  # type: ignore[misc]
@@ -189,11 +191,12 @@ class AutoKernelRegressor(MultiOutputMixin, RegressorMixin, AutoKernel):  # type
         targets, self._flat = numbers_of(self, y, len(table))
         weight = checks.sample_weight(run.who, sample_weight, len(table))
         kept = self._kept(len(table), weight, limits, run)
-        targets, weight = targets[kept], None if weight is None else weight[kept]
+        targets, weight = targets[kept], kept_weights(weight, kept)
         if (targets == targets[0]).all():
             must = "y must have at least two different values"
             raise InputError(sentence(run.who, must, f"{targets[0, 0]:g} in every row"))
-        splits = self._splits(kept, None, self._groups(groups, len(table), run.who), run)
+        members = group_numbers(run.who, groups, len(table), self.split)
+        splits = self._splits(kept, None, members, run)
         task = NumberTask(y=targets, weight=weight, score=self._score())
         rows, values = self._learn(table.take(kept), task, splits, run, limits)
         self.units_ = task.units
@@ -204,11 +207,11 @@ class AutoKernelRegressor(MultiOutputMixin, RegressorMixin, AutoKernel):  # type
         """Return the loss that `scoring` asks for; None for the squared error."""
         if self.scoring is None:
             return None
-        flat = self._flat
+        flat, who = self._flat, type(self).__name__
 
         def loss(values: Array, truth: Array, weight: Array | None) -> float:
             known = HeldOutNumbers(values[:, 0] if flat else values)
-            return self._scored(known, truth[:, 0] if flat else truth, weight)
+            return loss_of(who, self.scoring, known, truth[:, 0] if flat else truth, weight)
 
         return loss
 

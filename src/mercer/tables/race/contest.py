@@ -60,9 +60,7 @@ class Race(ABC):
             if not self.cancelled:
                 self.skipped.add("the last one")
         if not self.results.kernel_models():
-            run = self.judge.run
-            must = "time_limit must be long enough for one candidate"
-            run.warn(sentence(run.who, must, f"{run.seconds:.2g} s", "The model is a linear one."))
+            self._warn_of_haste()
             self.results.add(self._last_resort())
         return self.results
 
@@ -77,6 +75,12 @@ class Race(ABC):
         if self.limits.seconds is not None:
             record |= {"stage": self._progress(), "fraction": self.limits.share}
         monitor.iteration(record)
+
+    def _warn_of_haste(self) -> None:
+        run, seconds = self.judge.run, self.limits.seconds
+        if seconds is not None:
+            must = "time_limit must be long enough for one candidate"
+            run.warn(sentence(run.who, must, f"{seconds:g} s", "The model is a linear one."))
 
     def _progress(self) -> str:
         """Return how far the race has come, in a few words."""

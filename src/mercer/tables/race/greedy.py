@@ -12,13 +12,14 @@ from ...checks import Array
 STEPS = 25
 BEGIN = 5  # candidates that an ensemble may begin with
 BAGS = 20
+SLOW_BAGS = 3  # where the loss is a scorer of a user, of which each call takes a millisecond
 MOST_ROWS = 5000  # that a bag is judged on
 SHARE = 0.5  # of the candidates in a bag
 
 Losses = Callable[[Array, Array], Array]  # of stacked evidence, and the places of its rows
 
 
-def bagged_weights(evidence: Array, losses: Losses, seed: int) -> Array:
+def bagged_weights(evidence: Array, losses: Losses, seed: int, bags: int = BAGS) -> Array:
     """Return weights of candidates, of sum 1: the mean over greedy selections from random bags.
 
     A bag has half of the candidates, and is judged on rows drawn with replacement. A selection from
@@ -29,7 +30,7 @@ def bagged_weights(evidence: Array, losses: Losses, seed: int) -> Array:
     """
     random, (count, n) = np.random.default_rng(seed), evidence.shape[:2]
     total = np.zeros(count)
-    for _ in range(BAGS if count > 1 else 1):
+    for _ in range(bags if count > 1 else 1):
         bag = np.sort(random.choice(count, int(np.ceil(SHARE * count)), replace=False))
         rows = np.sort(random.choice(n, min(n, MOST_ROWS)))
         some = evidence[bag][:, rows]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .greedy import bagged_weights
+from .greedy import BAGS, SLOW_BAGS, bagged_weights
 from .judging import TREES, Judge, Judged
 
 
@@ -50,5 +50,6 @@ class Results:
             np.stack([one.evidence for one in able]),
             lambda evidence, places: task.losses(evidence, rows[places]),
             judge.run.seed,
+            BAGS if task.score is None else SLOW_BAGS,
         )
         return [(one, float(w)) for one, w in zip(able, weights, strict=True) if w > 0]
