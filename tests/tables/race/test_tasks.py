@@ -67,7 +67,7 @@ def test_the_loss_of_numbers_is_in_units_of_the_variance():
     y = np.column_stack([RANDOM.normal(size=50), 1000 * RANDOM.normal(size=50) + 7])
     task, rows = NumberTask(y=y), np.arange(50)
     assert np.isclose(task.loss(np.broadcast_to(y.mean(axis=0), y.shape), rows), 1.0)
-    found = task.loss(y + [0.5 * y[:, 0].std(), 0.0], rows)
+    found = task.loss(y + np.array([0.5 * y[:, 0].std(), 0.0]), rows)
     assert np.isclose(found, 0.125)
 
 
