@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
-from estimators import ENCODERS, ESTIMATORS
+from estimators import AUTOMATIC, ENCODERS, ESTIMATORS
 from forgery import LABELS, X, content, prototype, round_trip, same, same_model
 from samples import (
     frame_columns,
@@ -69,7 +69,7 @@ def test_every_estimator_before_its_fit(name, tmp_path):
 
 
 def test_the_list_of_estimators_is_that_of_the_models():
-    known = {kind.__name__ for kind in (*ESTIMATORS, *ENCODERS)}
+    known = {kind.__name__ for kind in (*ESTIMATORS, *ENCODERS, *AUTOMATIC)}
     assert set(estimators()) == known
     assert "KernelPrototypeClassifier" in known
     assert not {"KernelEstimator", "Certificate"} & set(estimators())

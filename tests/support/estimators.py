@@ -6,7 +6,7 @@ from sklearn.base import is_classifier
 from mercer import features, models
 from mercer.kernels import Gaussian, Intersection, Polynomial
 from mercer.models.adaptive.base import KernelLearner
-from mercer.tables import TableEncoder
+from mercer.tables import AutoKernelClassifier, AutoKernelRegressor, TableEncoder
 
 ESTIMATORS = [
     kind
@@ -15,6 +15,7 @@ ESTIMATORS = [
     if isinstance(kind, type) and issubclass(kind, models.KernelEstimator) and hasattr(kind, "fit")
 ]
 ENCODERS = [TableEncoder]  # which have no kernel to begin with
+AUTOMATIC = [AutoKernelClassifier, AutoKernelRegressor]  # which find kernels themselves
 CLASSIFIERS = [kind for kind in ESTIMATORS if is_classifier(kind())]
 REGRESSORS = [kind for kind in ESTIMATORS if hasattr(kind, "predict") and "Regressor" in str(kind)]
 REGRESSORS += [models.KernelRidge, models.KernelRidgeCV, models.SVR, models.NuSVR]

@@ -1,10 +1,12 @@
 """Small models of every estimator and every kind of input, to be saved and mutated."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import scipy.sparse
-from estimators import ENCODERS, OF_GAMMA, OF_SOME, with_kernel
+from estimators import AUTOMATIC, ENCODERS, OF_GAMMA, OF_SOME, with_kernel
 from samples import (
     frame_columns,
     graphs,
@@ -88,7 +90,7 @@ from mercer.models import (
     NuSVC,
     compress,
 )
-from mercer.tables import TableEncoder
+from mercer.tables import AutoKernelClassifier, AutoKernelRegressor, Member, TableEncoder
 
 FUNCTIONS = {"shared_letters": shared_letters}
 ROWS = rows(n=9)
@@ -134,6 +136,8 @@ def _small(name, kernel):
     kind = estimators()[name]
     if kind in ENCODERS:
         return kind(text_width=3)
+    if kind in AUTOMATIC:
+        return kind(max_candidates=3)
     return kind(**with_kernel(kind, kernel), **extra.get(name, near))
 
 
@@ -143,7 +147,7 @@ def _of_kinds(short):
         kinds = list(KINDS)
         if estimators()[name] in (*OF_SOME, *OF_GAMMA):
             kinds = ["rows", "single", "sparse", "names"]
-        if estimators()[name] in ENCODERS:
+        if estimators()[name] in (*ENCODERS, *AUTOMATIC):
             yield f"{name} table", fitted(_small(name, None), TABLE), TABLE
             continue
         for kind in [kinds[number % len(kinds)]] if short else kinds:
@@ -282,9 +286,36 @@ def _tables():
     yield make_pipeline(TableEncoder(text_width=3), SVC()).fit(TABLE, y > 2), TABLE
 
 
+def _automatic():
+    """Ensembles with members of every kind, with logarithms and with several outputs."""
+    y = np.arange(12.0) % 5
+    for classes in (2, 3):
+        codes = np.arange(12) % classes
+        model = AutoKernelClassifier(max_candidates=2).fit(TABLE, np.array(list("abc"))[codes])
+        yield _with(model, [SVC(), KernelMachineClassifier()], codes), TABLE
+    skewed = np.exp(y)
+    model = AutoKernelRegressor(max_candidates=4).fit(TABLE, skewed)
+    yield _with(model, [SVR()], model.units_.targets(skewed[:, None], "log")[:, 0], "log"), TABLE
+    wide = np.column_stack([ROWS, np.ones(9)])
+    yield AutoKernelRegressor(max_candidates=2).fit(wide, ROWS[:, :2]), wide
+
+
+def _with(model, learners, targets, target="plain"):
+    """The ensemble with these learners in the place of its lighter members."""
+    X = model.encoders_["rank"].transform(TABLE).astype(np.float32)
+    members = [
+        Member(name="own", weight=1.0, view="rank", target=target, link=1.0, model=one)
+        for one in (learner.fit(X, targets) for learner in learners)
+    ]
+    members.append(model.members_[0])
+    share = 1.0 / len(members)
+    model.members_ = tuple(replace(one, weight=share) for one in members)
+    return model
+
+
 def models(short=False):
     """Names, models and the points each was made for; short: fewer of them."""
     yield from _of_kinds(short)
-    for make in (_special, _with_preprocessors, _maps, _compressed, _tables):
+    for make in (_special, _with_preprocessors, _maps, _compressed, _tables, _automatic):
         for number, (model, points) in enumerate(make()):
             yield f"{make.__name__} {number} {type(model).__name__}", model, points

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.pipeline import Pipeline
 
 from ..checks import FileError, InputTypeError, nearest, sentence, show
@@ -76,6 +77,8 @@ def _refusal(model: Any, where: str) -> FileError:
     must = f"{where.rstrip('.') or 'it'} must be an estimator of mercer or one of {names}"
     got = f"{show(model)} ({type(model).__module__}.{type(model).__qualname__})"
     advice = "In a kernel, .of(function) with a function of yours is saved by its name."
+    if isinstance(model, HistGradientBoostingClassifier | HistGradientBoostingRegressor):
+        advice = "Fit without trees, allow_trees=False, or pickle the model."
     return FileError(sentence("save", must, got, advice))
 
 

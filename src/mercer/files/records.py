@@ -24,8 +24,19 @@ from ..grams.maps.waves import PlainWaves, RotatedWaves
 from ..kernels import Basis
 from ..postfit.compress.record import Compression, Condensation
 from ..postfit.posterior import Posterior
-from ..tables import TableColumn, TableEncoder
+from ..tables import (
+    AutoCertificate,
+    AutoKernelClassifier,
+    AutoKernelRegressor,
+    Leaderboard,
+    Member,
+    Placed,
+    TableColumn,
+    TableEncoder,
+)
+from ..tables.auto.intervals import Intervals
 from ..tables.encoder.codes import CalendarCode, CategoryCode, MissingCode, NumberCode, TextCode
+from ..tables.race.tasks import Units
 
 ESTIMATORS: tuple[tuple[str, type[Any]], ...] = (
     ("GramTransformer", GramTransformer),
@@ -58,6 +69,8 @@ ESTIMATORS: tuple[tuple[str, type[Any]], ...] = (
     ("RandomBinning", RandomBinning),
     ("RandomFourier", RandomFourier),
     ("TableEncoder", TableEncoder),
+    ("AutoKernelClassifier", AutoKernelClassifier),
+    ("AutoKernelRegressor", AutoKernelRegressor),
 )
 
 _LOSSES: tuple[tuple[str, type[Any]], ...] = (
@@ -99,6 +112,12 @@ RECORDS: tuple[tuple[str, type[Any]], ...] = (
     ("CalendarCode", CalendarCode),
     ("TextCode", TextCode),
     ("MissingCode", MissingCode),
+    ("AutoCertificate", AutoCertificate),
+    ("Member", Member),
+    ("Leaderboard", Leaderboard),
+    ("Placed", Placed),
+    ("Intervals", Intervals),
+    ("Units", Units),
 )
 
 _ESTIMATORS, _RECORDS = dict(ESTIMATORS), dict(RECORDS)

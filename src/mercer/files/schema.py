@@ -21,7 +21,7 @@ from ..features import (
     RandomBinning,
     RandomFourier,
 )
-from ..tables import TableEncoder
+from ..tables import AutoKernelClassifier, AutoKernelRegressor, TableEncoder
 from .fitted import (
     A_POSTERIOR,
     DERIVED,
@@ -42,7 +42,19 @@ from .fitted import (
     owners,
     primal,
 )
-from .maps import BASIS, CENTERS, GRIDS, KNOTS, OF_GAMMA, SERIES, SKETCH, TABLE, WAVES
+from .maps import (
+    AUTO_CLASSES,
+    AUTO_NUMBERS,
+    BASIS,
+    CENTERS,
+    GRIDS,
+    KNOTS,
+    OF_GAMMA,
+    SERIES,
+    SKETCH,
+    TABLE,
+    WAVES,
+)
 from .rules import (
     Context,
     Fail,
@@ -299,6 +311,8 @@ SCHEMAS: dict[type, Schema] = {
     RandomBinning: _schema(models.Certificate, GRIDS, OF_GAMMA, kernel="gamma"),
     RandomFourier: _schema(models.Certificate, WAVES),
     TableEncoder: TABLE,
+    AutoKernelClassifier: AUTO_CLASSES,
+    AutoKernelRegressor: AUTO_NUMBERS,
 }
 
 

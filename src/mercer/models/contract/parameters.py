@@ -109,6 +109,7 @@ def _approximation(who: str, name: str, value: Any) -> None:
 
 
 CHECKS: dict[str, Callable[[str, str, Any], Any]] = {
+    "allow_trees": checks.flag,
     "approximation": _optional(_approximation),
     "average": checks.flag,
     "break_ties": checks.flag,
@@ -122,6 +123,7 @@ CHECKS: dict[str, Callable[[str, str, Any], Any]] = {
     "phase": checks.flag,
     "probability": checks.flag,
     "random_state": _optional(_random_state),
+    "refit": checks.flag,
     "remove_zero_eig": checks.flag,
     "scoring": _optional(_scoring),
     "shuffle": checks.flag,

@@ -21,7 +21,7 @@ from ...models.contract.parameters import check_parameters, run_of
 from ...monitor import muted
 from ...run import Run
 from ...status import Status
-from ...typing import LabelsLike, PointsLike
+from ...typing import PointsLike
 from ..encoder import TableEncoder
 from ..encoder.columns.table import Table, read_table
 from ..race.contest import FoldRace, HoldoutRace, Race
@@ -35,6 +35,7 @@ from ..race.views import TableView
 from .baselines import BASELINES, baseline_losses, leaking_columns
 from .leaderboard import Leaderboard, Placed
 from .members import Member, fit_members
+from .scoring import measure_of
 
 SPLITS = ("auto", "time")
 ROWS_PER_SECOND = 10_000  # of the time limit, that a table may have; of more a part is taken
@@ -47,7 +48,8 @@ class AutoCertificate(Certificate):
     Attributes
     ----------
     status : str
-        "complete" if all candidates were judged, "time limit" if the clock ended the race.
+        "complete" if all candidates were judged, "time limit" if the clock ended the race,
+        "cancelled" if the callback did.
     plan : str
         How candidates were judged.
     kernel_entries : int
@@ -144,16 +146,6 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = first.feature_names_in_
         return found
 
-    def _groups(self, groups: LabelsLike | None, n: int, who: str) -> Array | None:
-        """Return the number of the group of each row; None where there are none."""
-        if groups is None:
-            return None
-        members = checks.array(who, "groups", groups)
-        if members.shape != (n,):
-            must = f"groups must have one entry for each of the {n} rows"
-            raise InputError(sentence(who, must, f"shape {members.shape}"))
-        return np.asarray(np.unique(members, return_inverse=True)[1])
-
     def _splits(self, kept: Array, codes: Array | None, groups: Array | None, run: Run) -> Splits:
         """Return who may see what, among the rows that are kept."""
         some = None if groups is None else groups[kept]
@@ -171,8 +163,9 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
             judge, race = self._race(task, views, splits, run, limits)
             self._warn_of_leaks(encoded, task, run)
             ensemble = race.run().ensemble(judge, bool(self.allow_trees))
-            run.monitor.time_limit = None  # the members are fitted in any case
-            self.members_ = fit_members(judge, ensemble.chosen, limits, bool(self.refit))
+            # The members are fitted in any case.
+            unlimited = judge.without_limit()
+            self.members_ = fit_members(unlimited, ensemble.chosen, limits, bool(self.refit))
         self._note(judge, race, ensemble.loss)
         return judge.splits.rows, ensemble.evidence
 
@@ -203,12 +196,13 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
         used = {member.name: member.weight for member in self.members_}
         judged = race.results.ranked()
         lines = tuple(_placed(judge, one, used.get(one.name, 0.0)) for one in judged)
-        self.leaderboard_ = Leaderboard(measure=self._measure, lines=lines)
+        measure = measure_of(self.scoring, self._measure)
+        self.leaderboard_ = Leaderboard(measure=measure, lines=lines)
         self.baselines_ = baseline_losses(judge, judged)
         self.notes_ = self._sentences(race, loss)
         self.kernel_ = _first_kernel(self.members_, race)
         self.certificate_ = AutoCertificate(
-            status=Status.TIME_LIMIT if race.skipped else Status.COMPLETE,
+            status=_status(race),
             plan=f"{len(judged)} candidates, {_how(judge)}",
             kernel_entries=sum(_entries(member) for member in self.members_),
             bytes=sum(view.X.nbytes for view in judge.views.values()),
@@ -224,9 +218,11 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
         for name, words in BASELINES.items():
             if self.baselines_.get(name, np.inf) <= loss:
                 found.append(
-                    f"{words} reached a {self._measure} of {self.baselines_[name]:.4g} on the "
-                    f"same rows, the ensemble {loss:.4g}."
+                    f"{words} reached a {self.leaderboard_.measure} of "
+                    f"{self.baselines_[name]:.4g} on the same rows, the ensemble {loss:.4g}."
                 )
+        if race.cancelled:
+            found.append("The callback ended the race.")
         if race.skipped:
             found.append(f"There was no time for all of: {', '.join(sorted(race.skipped))}.")
         return tuple(found)
@@ -250,6 +246,12 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
 
     def _values(self, member: Member, scores: Array) -> Array:
         raise NotImplementedError
+
+
+def _status(race: Race) -> Status:
+    if race.cancelled:
+        return Status.CANCELLED
+    return Status.TIME_LIMIT if race.skipped else Status.COMPLETE
 
 
 def _placed(judge: Judge, one: Judged, weight: float) -> Placed:

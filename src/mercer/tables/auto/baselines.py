@@ -35,9 +35,11 @@ def leaking_columns(encoder: TableEncoder, X: Array, task: Task) -> list[str]:
     """Return the names of columns that determine the target by themselves.
 
     A number does where it is a linear function of y; a column of few values does where each value
-    goes with one class.
+    goes with one class. Of few rows nobody can tell.
     """
-    found = []
+    found: list[str] = []
+    if len(X) <= FEW:
+        return found
     for column in encoder.columns_:
         part = X[:, column.start : column.stop]
         if part.shape[1] and (_is_class(part, task) or _is_number(part, task)):

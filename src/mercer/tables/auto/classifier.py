@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import check_scoring
 
 from ... import checks
 from ...checks import Array, InputError, sentence
-from ...fitting.cross_validation import HeldOutClasses, as_score, weight_option
+from ...fitting.cross_validation import HeldOutClasses
 from ...models.contract.atomic import atomic
 from ...models.contract.records import recorded
 from ...models.contract.targets import as_classes, class_weighted
@@ -30,6 +30,8 @@ from ..encoder.columns.table import read_table
 from ..race.tasks import ClassTask, Score
 from .base import AutoKernel
 from .members import Member
+from .rows import group_numbers, kept_weights
+from .scoring import loss_of
 
 
 class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
@@ -189,14 +191,15 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
         weight = checks.sample_weight(run.who, sample_weight, len(table))
         weight = class_weighted(self, self.classes_[codes], weight)
         kept = self._kept(len(table), weight, limits, run)
-        codes, weight = codes[kept], None if weight is None else weight[kept]
+        codes, weight = codes[kept], kept_weights(weight, kept)
         self._check_classes(codes, run.who)
-        splits = self._splits(kept, codes, self._groups(groups, len(table), run.who), run)
+        members = group_numbers(run.who, groups, len(table), self.split)
+        splits = self._splits(kept, codes, members, run)
         task = ClassTask(
             codes=codes,
             count=len(self.classes_),
             weight=weight,
-            score=self._score(codes, weight),
+            score=self._score(),
         )
         self._learn(table.take(kept), task, splits, run, limits)
         return self
@@ -212,13 +215,13 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
             must = "at least one class must have two rows"
             raise InputError(sentence(who, must, f"{len(counts)} classes of one row each"))
 
-    def _score(self, codes: Array, weight: Array | None) -> Score | None:
+    def _score(self) -> Score | None:
         """Return the loss that `scoring` asks for; None for the log loss."""
         if self.scoring is None:
             return None
-        classes = self.classes_
+        classes, who = self.classes_, type(self).__name__
 
-        def loss(values: Array, rows: Array) -> float:
+        def loss(values: Array, truth: Array, weight: Array | None) -> float:
             known = HeldOutClasses(
                 values=values,
                 classes=classes,
@@ -226,10 +229,11 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
                 chances=lambda v: v,
                 shape=lambda v: v[:, 1] if v.shape[1] == 2 else v,
             )
-            scorer = check_scoring(known, self.scoring)
-            option = weight_option(scorer, None if weight is None else weight[rows])
-            found = scorer(known, np.arange(len(rows)), classes[codes[rows]], **option)
-            return -as_score("scoring", found)
+            if len(np.unique(truth)) < len(classes):
+                with suppress(InputError):  # rows drawn at random may lack a class
+                    return loss_of(who, self.scoring, known, classes[truth], weight)
+                return np.inf
+            return loss_of(who, self.scoring, known, classes[truth], weight)
 
         return loss
 

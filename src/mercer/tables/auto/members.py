@@ -63,7 +63,7 @@ def fit_members(
         if model is None:
             if found and limits.left < one.fit_seconds:
                 continue
-            model = judge.without_limit().fitted(one.candidate, _kernel(judge, one), rows)
+            model = judge.fitted(one.candidate, _kernel(judge, one), rows)
         elif refit and len(rows) != one.trained and limits.left > AGAIN * one.seconds:
             model = _again(judge, one, rows, limits)
         found.append(_member(one, weight, model))

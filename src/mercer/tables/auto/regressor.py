@@ -7,12 +7,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
 from ... import checks
 from ...checks import Array, InputError, sentence
-from ...fitting.cross_validation import HeldOutNumbers, as_score, weight_option
+from ...fitting.cross_validation import HeldOutNumbers
 from ...models.contract.atomic import atomic
 from ...models.contract.records import recorded
 from ...models.contract.targets import numbers_of
@@ -31,6 +30,8 @@ from ..race.tasks import NumberTask, Score, Units
 from .base import AutoKernel
 from .intervals import Intervals, fit_intervals
 from .members import Member
+from .rows import group_numbers, kept_weights
+from .scoring import loss_of
 
 
 class AutoKernelRegressor(MultiOutputMixin, RegressorMixin, AutoKernel):  # type: ignore[misc]
@@ -190,29 +191,27 @@ class AutoKernelRegressor(MultiOutputMixin, RegressorMixin, AutoKernel):  # type
         targets, self._flat = numbers_of(self, y, len(table))
         weight = checks.sample_weight(run.who, sample_weight, len(table))
         kept = self._kept(len(table), weight, limits, run)
-        targets, weight = targets[kept], None if weight is None else weight[kept]
+        targets, weight = targets[kept], kept_weights(weight, kept)
         if (targets == targets[0]).all():
             must = "y must have at least two different values"
             raise InputError(sentence(run.who, must, f"{targets[0, 0]:g} in every row"))
-        splits = self._splits(kept, None, self._groups(groups, len(table), run.who), run)
-        task = NumberTask(y=targets, weight=weight, score=self._score(targets, weight))
+        members = group_numbers(run.who, groups, len(table), self.split)
+        splits = self._splits(kept, None, members, run)
+        task = NumberTask(y=targets, weight=weight, score=self._score())
         rows, values = self._learn(table.take(kept), task, splits, run, limits)
         self.units_ = task.units
         self.intervals_ = fit_intervals(targets[rows], values)
         return self
 
-    def _score(self, targets: Array, weight: Array | None) -> Score | None:
+    def _score(self) -> Score | None:
         """Return the loss that `scoring` asks for; None for the squared error."""
         if self.scoring is None:
             return None
-        flat = self._flat
+        flat, who = self._flat, type(self).__name__
 
-        def loss(values: Array, rows: Array) -> float:
+        def loss(values: Array, truth: Array, weight: Array | None) -> float:
             known = HeldOutNumbers(values[:, 0] if flat else values)
-            scorer = check_scoring(known, self.scoring)
-            option = weight_option(scorer, None if weight is None else weight[rows])
-            truth = targets[rows, 0] if flat else targets[rows]
-            return -as_score("scoring", scorer(known, np.arange(len(rows)), truth, **option))
+            return loss_of(who, self.scoring, known, truth[:, 0] if flat else truth, weight)
 
         return loss
 

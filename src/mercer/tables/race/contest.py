@@ -9,7 +9,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ...checks import sentence
 from ...monitor import Stopped
+from ...status import Status
 from .holdout import HoldoutJudge
 from .judging import TREES, Candidate, FoldJudge, Judged
 from .pace import Limits, Pace
@@ -31,13 +33,15 @@ TREE_WORK = 4e6  # of boosted trees, per row
 class Race(ABC):
     """Judges candidates within limits.
 
-    skipped: kinds of candidates for which there was no time.
+    skipped: kinds of candidates for which there was no time. cancelled: whether a callback ended
+    the race.
     """
 
     judge: FoldJudge | HoldoutJudge
     limits: Limits
     results: Results = field(default_factory=Results)
     skipped: set[str] = field(default_factory=set)
+    cancelled: bool = False
     pace: Pace = field(default_factory=Pace)
 
     def run(self) -> Results:
@@ -51,9 +55,12 @@ class Race(ABC):
                     continue
                 self._take(candidate)
             self._finish()
-        except Stopped:
-            self.skipped.add("the last one")
+        except Stopped as stopped:
+            self.cancelled = stopped.reason == Status.CANCELLED
+            if not self.cancelled:
+                self.skipped.add("the last one")
         if not self.results.kernel_models():
+            self._warn_of_haste()
             self.results.add(self._last_resort())
         return self.results
 
@@ -68,6 +75,12 @@ class Race(ABC):
         if self.limits.seconds is not None:
             record |= {"stage": self._progress(), "fraction": self.limits.share}
         monitor.iteration(record)
+
+    def _warn_of_haste(self) -> None:
+        run, seconds = self.judge.run, self.limits.seconds
+        if seconds is not None:
+            must = "time_limit must be long enough for one candidate"
+            run.warn(sentence(run.who, must, f"{seconds:g} s", "The model is a linear one."))
 
     def _progress(self) -> str:
         """Return how far the race has come, in a few words."""
@@ -103,8 +116,11 @@ class Race(ABC):
         task, best = self.judge.task, self.results.kernel_models()
         if not best:
             return
-        yield from trees(task)
         metrics = learned(best[0], self.results.widths(), self.judge.width)
+        if not self.judge.sees_all_classes:
+            yield from metrics
+            return
+        yield from trees(task)
         yield from by_turns(metrics, machines(self.results.ridges(), task))
 
 

@@ -12,6 +12,7 @@ from ...checks import Array
 STEPS = 25
 BEGIN = 5  # candidates that an ensemble may begin with
 BAGS, FEW_BAGS = 20, 8
+SLOW_BAGS = 3  # where the loss is a scorer of a user, of which each call takes a millisecond
 CROSSED = 4  # folds of rows that are judged by ensembles chosen on the others
 MOST_ROWS = 5000  # that a bag is judged on
 SHARE = 0.5  # of the candidates in a bag
@@ -38,7 +39,7 @@ def bagged_weights(evidence: Array, losses: Losses, seed: int, bags: int = BAGS)
     return np.asarray(total / total.sum())
 
 
-def crossed_evidence(evidence: Array, losses: Losses, seed: int) -> Array:
+def crossed_evidence(evidence: Array, losses: Losses, seed: int, bags: int = FEW_BAGS) -> Array:
     """Return the evidence of ensembles whose weights were chosen without the row that they judge.
 
     Each of a few folds of the rows gets the ensemble that is chosen on the others.
@@ -50,7 +51,7 @@ def crossed_evidence(evidence: Array, losses: Losses, seed: int) -> Array:
         if not len(rest):
             rest = held
         own = partial(_on_rows_of, losses, rest)
-        weights = bagged_weights(evidence[:, rest], own, seed, FEW_BAGS)
+        weights = bagged_weights(evidence[:, rest], own, seed, bags)
         found[held] = np.tensordot(weights, evidence[:, held], axes=1)
     return np.asarray(found)
 

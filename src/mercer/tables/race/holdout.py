@@ -42,6 +42,11 @@ class HoldoutJudge(Judge):
         return self.splits.parts[0][0][: self.size]
 
     @property
+    def training_rows(self) -> list[Array]:
+        """The rows that models which are judged are fitted to."""
+        return [self.rows]
+
+    @property
     def has_more(self) -> bool:
         """Whether there are more rows to learn from."""
         return len(self.splits.parts[0][0]) > self.size

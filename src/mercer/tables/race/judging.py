@@ -115,6 +115,19 @@ class Judge:
         """The number of columns of the widest view."""
         return max(int(view.X.shape[1]) for view in self.views.values())
 
+    @property
+    def training_rows(self) -> list[Array]:
+        """The rows that models which are judged are fitted to."""
+        return [train for train, _ in self.splits.parts]
+
+    @property
+    def sees_all_classes(self) -> bool:
+        """Whether these have rows of every class, as machines and trees need."""
+        task = self.task
+        return not isinstance(task, ClassTask) or all(
+            len(np.unique(task.codes[rows])) == task.count for rows in self.training_rows
+        )
+
     def without_limit(self) -> Self:
         """Return the same judge without a clock."""
         return replace(self, run=replace(self.run, monitor=Monitor()))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...checks import Array
-from .greedy import bagged_weights, crossed_evidence
+from .greedy import BAGS, FEW_BAGS, SLOW_BAGS, bagged_weights, crossed_evidence
 from .judging import TREES, Judge, Judged
 
 
@@ -52,8 +52,9 @@ class Results:
         def losses(some: Array, places: Array) -> Array:
             return task.losses(some, rows[places])
 
-        weights = bagged_weights(evidence, losses, seed)
-        crossed = crossed_evidence(evidence, losses, seed)
+        bags, few = (BAGS, FEW_BAGS) if task.score is None else (SLOW_BAGS, SLOW_BAGS)
+        weights = bagged_weights(evidence, losses, seed, bags)
+        crossed = crossed_evidence(evidence, losses, seed, few)
         chosen = [(one, float(w)) for one, w in zip(able, weights, strict=True) if w > 0]
         return Ensemble(chosen=tuple(chosen), evidence=crossed, loss=task.loss(crossed, rows))
 

@@ -77,7 +77,11 @@ class HoldoutScores:
 
 def _problem(targets: Array, weight: Array | None, alpha: float) -> RidgeProblem:
     return RidgeProblem(
-        targets=targets, alpha=np.full(targets.shape[1], alpha), weight=weight, intercept=True
+        targets=targets,
+        alpha=np.full(targets.shape[1], alpha),
+        weight=weight,
+        intercept=True,
+        copies=np.ones(len(targets)),  # a row is left out with all of its weight
     )
 
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+from sklearn.model_selection import (
+    BaseCrossValidator,
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+)
 
 from ...checks import Array
 
@@ -49,19 +56,26 @@ def make_splits(
         first = n - max(1, int(HELD_SHARE * n))
         return Splits(parts=((np.arange(first), np.arange(first, n)),))
     count = min(FOLDS, n if codes is None else int(np.bincount(codes).min()))
-    blank = np.zeros(n)
     if groups is not None:
-        count = min(FOLDS, len(np.unique(groups)))
+        largest = n if codes is None else int(np.bincount(codes).max())
+        count = min(FOLDS, len(np.unique(groups)), largest)
         kind = GroupKFold if codes is None else StratifiedGroupKFold
-        grouped = kind(count, shuffle=True, random_state=seed).split(blank, codes, groups)
-        return Splits(parts=tuple(grouped))
+        return Splits(parts=_parts(kind(count, shuffle=True, random_state=seed), codes, groups, n))
     if n > WHOLE:
         count = max(round(1 / HELD_SHARE), int(np.ceil(n / HELD_MOST)))
     stratified = codes is not None and np.bincount(codes).min() >= 2
     splitter = StratifiedKFold if stratified else KFold
     count = max(2, min(count, n))
-    parts = tuple(splitter(count, shuffle=True, random_state=seed).split(blank, codes))
+    parts = _parts(splitter(count, shuffle=True, random_state=seed), codes, None, n)
     if n > WHOLE:
         train, held = parts[0]
         return Splits(parts=((np.random.default_rng(seed).permutation(train), held),))
     return Splits(parts=parts, one_by_one=True)
+
+
+def _parts(
+    splitter: BaseCrossValidator, codes: Array | None, groups: Array | None, n: int
+) -> tuple[tuple[Array, Array], ...]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a class with few rows is not in every part
+        return tuple(splitter.split(np.zeros(n), codes, groups))

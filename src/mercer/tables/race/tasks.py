@@ -22,7 +22,7 @@ PLAIN, LOG = "plain", "log"
 LEAST_CHANCE = 1e-6  # of the class that came true, in a logarithm
 SKEWED = 1.0  # skewness of y from which on its logarithm may be the better target
 
-Score = Callable[[Array, Array], float]  # values and rows to a loss
+Score = Callable[[Array, Array, Array | None], float]  # values, truth and weights to a loss
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +47,10 @@ class Task(ABC):
     @abstractmethod
     def kinds(self) -> tuple[str, ...]:
         """The kinds of targets that are worth a try, "plain" first."""
+
+    @abstractmethod
+    def truth(self, rows: Array) -> Array:
+        """Return what came true in rows: the numbers of classes, or y."""
 
     @abstractmethod
     def targets(self, kind: str) -> Array:
@@ -78,7 +82,8 @@ class Task(ABC):
         evidence: of all predictions, along the first axis.
         """
         if self.score is not None:
-            return np.array([self.score(one, rows) for one in evidence])
+            truth, weight = self.truth(rows), self.weights(rows)
+            return np.array([self.score(one, truth, weight) for one in evidence])
         return np.average(self._errors(evidence, rows), axis=1, weights=self.weights(rows))
 
     def loss(self, evidence: Array, rows: Array) -> float:
@@ -112,6 +117,10 @@ class ClassTask(Task):
     def kinds(self) -> tuple[str, ...]:
         """Classes have one kind of targets: -1 and 1."""
         return (PLAIN,)
+
+    def truth(self, rows: Array) -> Array:
+        """Return the numbers of the classes."""
+        return self.codes[rows]
 
     @cached_property
     def _targets(self) -> Array:
@@ -202,9 +211,13 @@ class NumberTask(Task):
         found.__dict__.update(kinds=self.kinds, units=self.units)
         return found
 
+    def truth(self, rows: Array) -> Array:
+        """Return the numbers."""
+        return self.y[rows]
+
     @cached_property
     def kinds(self) -> tuple[str, ...]:
-        """The logarithm is worth a try where y is positive and leans to the left."""
+        """The logarithm is worth a try where y is positive with a long tail of large values."""
         if self.y.shape[1] != 1 or not (self.y > 0).all():
             return (PLAIN,)
         moved = self.y[:, 0] - self.y[:, 0].mean()

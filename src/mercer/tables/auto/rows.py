@@ -1,0 +1,32 @@
+"""What a user says of the rows of a table: their groups and their weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ... import checks
+from ...checks import Array, InputError, sentence
+from ...typing import LabelsLike
+
+
+def group_numbers(who: str, groups: LabelsLike | None, n: int, split: str) -> Array | None:
+    """Return the number of the group of each of n rows; None where there are none."""
+    if groups is None:
+        return None
+    if split == "time":
+        must = 'groups must be left out with split="time", which judges by the order of rows'
+        raise InputError(sentence(who, must, "both"))
+    members = checks.array(who, "groups", groups)
+    if members.shape != (n,):
+        must = f"groups must have one entry for each of the {n} rows"
+        raise InputError(sentence(who, must, f"shape {members.shape}"))
+    try:
+        return np.asarray(np.unique(members, return_inverse=True)[1])
+    except TypeError:  # such as None among texts
+        must = "groups must be numbers or texts, all of one kind"
+        raise InputError(sentence(who, must, checks.show(groups))) from None
+
+
+def kept_weights(weight: Array | None, kept: Array) -> Array | None:
+    """Return the weights of the rows that are kept, with mean 1: their unit does not matter."""
+    return None if weight is None else weight[kept] / weight[kept].mean()
