@@ -192,3 +192,11 @@ def test_quartiles_that_nearly_coincide_are_no_scale():
     found = TableEncoder(numbers="robust").fit_transform(column)
     assert np.isfinite(found).all()
     assert found[4, 0] == pytest.approx(-2.0 / np.sqrt(1 + (2.0 / 3.0) ** 2))
+
+
+@pytest.mark.parametrize("numbers", ["standard", "rank", "robust"])
+def test_numbers_too_small_to_divide_by_are_zero(numbers):
+    column = np.array([[0.0, 0.0], [2e-311, 1.0], [0.0, 2.0]])
+    encoder = TableEncoder(numbers=numbers).fit(column)
+    assert encoder.columns_[0].codes == ()
+    assert np.isfinite(encoder.transform(column)).all()
