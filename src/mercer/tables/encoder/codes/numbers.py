@@ -61,20 +61,21 @@ class NumberCode:
             return z / np.sqrt(1.0 + (z / BEND) ** 2) if self.method == "robust" else z
 
 
-SMALLEST = 1e-300  # below which numbers cannot be divided by
+SMALLEST = 1e-300  # difference of two numbers that can be divided by
 NEGLIGIBLE = 1e-12  # interquartile range, of the whole range, that is no scale
 
 
 def learn_numbers(values: Array, method: Method) -> NumberCode | None:
     """Return the code of a column of numbers; None: all that are known are the same."""
     known = values[~np.isnan(values)]
-    known = np.where(np.abs(known) < SMALLEST, 0.0, known)
     if len(known) == 0 or known.min() == known.max():
         return None
     knots = scores = np.empty(0)
     centre, scale = 0.0, 1.0
     if method == "rank":
         knots, scores = _distribution(known)
+        if len(knots) < 2:
+            return None
     elif method == "robust":
         low, centre, high = np.quantile(known, [0.25, 0.5, 0.75]).tolist()
         whole = float(known.max() - known.min())
@@ -106,6 +107,8 @@ def _distribution(known: Array) -> tuple[Array, Array]:
     knots, counts = np.unique(known, return_counts=True)
     ranks = np.cumsum(counts) - counts / 2.0
     scores = ndtri(ranks / len(known))
+    apart = np.append(True, np.diff(knots) > SMALLEST)
+    knots, scores = knots[apart], scores[apart]
     if len(knots) > KNOTS:  # at even steps of the score, so that tails are kept as well
         kept = np.unique(np.searchsorted(scores, np.linspace(scores[0], scores[-1], KNOTS)))
         knots, scores = knots[kept], scores[kept]
