@@ -59,8 +59,7 @@ class AutoCertificate(Certificate):
     seconds : float
         Time that the fit took.
     loss : float
-        The loss of the ensemble on rows that its members have not seen. Its weights were chosen on
-        these rows, so it is a little too small.
+        The loss on rows that neither the members have seen nor their weights were chosen on.
     candidates : int
         How many candidates were judged.
     skipped : tuple of str
@@ -163,12 +162,11 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
         with limited_threads(run.n_jobs, run.who):
             judge, race = self._race(task, views, splits, run, limits)
             self._warn_of_leaks(encoded, task, run)
-            chosen = race.run().ensemble(judge, bool(self.allow_trees))
-            # The members are fitted in any case.
-            self.members_ = fit_members(judge.without_limit(), chosen, limits, bool(self.refit))
-        evidence = np.asarray(sum(weight * one.evidence for one, weight in chosen))
-        self._note(judge, race, evidence)
-        return judge.splits.rows, evidence
+            ensemble = race.run().ensemble(judge, bool(self.allow_trees))
+            patient = judge.without_limit()  # the members are fitted in any case
+            self.members_ = fit_members(patient, ensemble.chosen, limits, bool(self.refit))
+        self._note(judge, race, ensemble.loss)
+        return judge.splits.rows, ensemble.evidence
 
     def _race(
         self,
@@ -191,10 +189,9 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
             advice = "This looks like a leak: if it is not known before the target, drop it."
             run.warn(sentence(run.who, must, f"{name!r}, which determines y", advice))
 
-    def _note(self, judge: Judge, race: Race, evidence: Array) -> None:
-        """Set what tells of the race."""
-        run, rows, task = judge.run, judge.splits.rows, judge.task
-        loss = task.loss(evidence, rows)
+    def _note(self, judge: Judge, race: Race, loss: float) -> None:
+        """Set what tells of the race; loss: of the ensemble."""
+        run = judge.run
         used = {member.name: member.weight for member in self.members_}
         judged = race.results.ranked()
         lines = tuple(_placed(judge, one, used.get(one.name, 0.0)) for one in judged)

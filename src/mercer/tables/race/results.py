@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .greedy import BAGS, SLOW_BAGS, bagged_weights
+from ...checks import Array
+from .greedy import BAGS, FEW_BAGS, SLOW_BAGS, bagged_weights, crossed_evidence
 from .judging import TREES, Judge, Judged
 
 
@@ -42,14 +43,29 @@ class Results:
             found.setdefault(one.candidate.family, one.candidate.width)
         return found
 
-    def ensemble(self, judge: Judge, allow_trees: bool) -> list[tuple[Judged, float]]:
-        """Return the candidates of the ensemble, with their weights."""
+    def ensemble(self, judge: Judge, allow_trees: bool) -> Ensemble:
+        """Return the candidates of the ensemble, and how good it is."""
         task, rows = judge.task, judge.splits.rows
         able = self.ranked() if allow_trees else self.kernel_models()
-        weights = bagged_weights(
-            np.stack([one.evidence for one in able]),
-            lambda evidence, places: task.losses(evidence, rows[places]),
-            judge.run.seed,
-            BAGS if task.score is None else SLOW_BAGS,
-        )
-        return [(one, float(w)) for one, w in zip(able, weights, strict=True) if w > 0]
+        evidence, seed = np.stack([one.evidence for one in able]), judge.run.seed
+
+        def losses(some: Array, places: Array) -> Array:
+            return task.losses(some, rows[places])
+
+        bags, few = (BAGS, FEW_BAGS) if task.score is None else SLOW_BAGS
+        weights = bagged_weights(evidence, losses, seed, bags)
+        crossed = crossed_evidence(evidence, losses, seed, few)
+        chosen = [(one, float(w)) for one, w in zip(able, weights, strict=True) if w > 0]
+        return Ensemble(chosen=tuple(chosen), evidence=crossed, loss=task.loss(crossed, rows))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ensemble:
+    """The candidates of an ensemble with their weights.
+
+    evidence, loss: of the judged rows, by ensembles whose weights were chosen without them.
+    """
+
+    chosen: tuple[tuple[Judged, float], ...]
+    evidence: Array
+    loss: float
