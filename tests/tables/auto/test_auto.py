@@ -15,7 +15,7 @@ from mercer.tables.race.splits import HELD_SHARE, WHOLE
 
 RANDOM = np.random.default_rng(0)
 N = 120
-WORDS = "red green blue quick lazy fox dog over moon tree".split()
+WORDS = ["red", "green", "blue", "quick", "lazy", "fox", "dog", "over", "moon", "tree"]
 FRAME = pd.DataFrame(
     {
         "size": RANDOM.normal(size=N),
@@ -160,7 +160,7 @@ def test_a_callback_ends_the_race():
         records.append(record)
         return len(records) == 3
 
-    model = classifier(max_candidates=None, time_limit=None, callback=stop).fit(PLAIN, TWO)
+    model = classifier(max_candidates=None, time_limit=None, n_jobs=1, callback=stop).fit(PLAIN, TWO)
     assert len(model.leaderboard_) == len(records) == 3
     assert set(records[0]) >= {"candidate", "loss", "judged"}
     assert model.certificate_.status == "cancelled"
@@ -169,14 +169,14 @@ def test_a_callback_ends_the_race():
 
 def test_a_callback_that_ends_a_learned_metric_leaves_it_in_the_ensemble():
     model = regressor(
-        max_candidates=None, time_limit=None, callback=lambda r: r["candidate"].startswith("rfm")
+        max_candidates=None, time_limit=None, n_jobs=1, callback=lambda r: r["candidate"].startswith("rfm")
     ).fit(PLAIN[:60], NUMBERS[:60])
     assert any(line.name.startswith("rfm") for line in model.leaderboard_)
     assert model.certificate_.status == "cancelled"
 
 
 def test_all_candidates_have_their_turn_without_a_limit():
-    model = classifier(max_candidates=None, time_limit=None).fit(PLAIN[:40], TWO[:40])
+    model = classifier(max_candidates=None, time_limit=None, n_jobs=1).fit(PLAIN[:40], TWO[:40])
     kinds = {line.name.split()[0] for line in model.leaderboard_}
     assert kinds == {"ridge", "rfm", "svm", "logistic", "boosted"}
     assert model.certificate_.status == "complete"
@@ -185,12 +185,12 @@ def test_all_candidates_have_their_turn_without_a_limit():
 
 def test_trees_are_members_only_where_they_are_allowed():
     random = np.random.default_rng(2)
-    X = random.integers(0, 8, size=(200, 3)).astype(float)
-    y = np.where((X[:, 0] + X[:, 1]) % 2 == 1, "odd", "even")  # steps that kernels do not like
+    X = random.normal(size=(150, 30))
+    y = np.where(X[:, 0] > 0, "above", "below")  # one step in one of many columns
 
     def fitted(allow):
         stop = {"callback": lambda r: "trees" in r["candidate"]}
-        return classifier(max_candidates=None, time_limit=None, allow_trees=allow, **stop).fit(X, y)
+        return classifier(max_candidates=None, time_limit=None, n_jobs=1, allow_trees=allow, **stop).fit(X, y)
 
     model = fitted(True)
     assert any(member.name == "boosted trees" for member in model.members_)
@@ -269,16 +269,16 @@ def test_time_judges_the_last_rows():
 
 @pytest.mark.parametrize("y", [np.r_[TWO[:55], ["new"] * 5], np.r_[["old"] * 55, ["new"] * 5]])
 def test_classes_that_come_late(y):
-    model = classifier(split="time", max_candidates=None, time_limit=None).fit(PLAIN[:60], y)
+    model = classifier(split="time", max_candidates=None, time_limit=None, n_jobs=1).fit(PLAIN[:60], y)
     assert "new" in model.classes_
     assert np.isfinite(model.predict_proba(PLAIN)).all()
     assert {line.name.split()[0] for line in model.leaderboard_} == {"ridge", "rfm"}
 
 
 def test_classes_that_are_groups():
-    model = classifier(max_candidates=None, time_limit=None)
+    model = classifier(max_candidates=None, time_limit=None, n_jobs=1)
     model.fit(PLAIN[:40], TWO[:40], groups=TWO[:40])
-    assert model.certificate_.loss >= model.baselines_["constant"] / 2
+    assert model.certificate_.loss > 0.6  # nothing can be known of a class that was never seen
 
 
 # --- other scores ------------------------------------------------------------------------------

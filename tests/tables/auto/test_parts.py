@@ -8,6 +8,7 @@ from mercer import AutoKernelRegressor, InputError, KernelRidge, TableEncoder
 from mercer.tables import Leaderboard, Member, Placed
 from mercer.tables.auto.baselines import leaking_columns
 from mercer.tables.auto.intervals import fit_intervals
+from mercer.tables.auto.rows import CLASS_ROWS, group_numbers, kept_weights, sample_rows
 from mercer.tables.auto.scoring import measure_of
 from mercer.tables.race.tasks import ClassTask, NumberTask
 
@@ -139,7 +140,9 @@ def test_an_ensemble_is_the_weighted_mean_of_its_members():
 def test_baselines_are_judged_on_the_same_rows():
     X = RANDOM.normal(size=(80, 2))
     y = X @ [1.0, -2.0] + 0.01 * RANDOM.normal(size=80)
-    model = AutoKernelRegressor(time_limit=None, callback=lambda r: "trees" in r["candidate"])
+    model = AutoKernelRegressor(
+        time_limit=None, n_jobs=1, callback=lambda r: "trees" in r["candidate"]
+    )
     model.fit(X, y)
     assert set(model.baselines_) == {"constant", "linear", "trees"}
     assert 0.9 < model.baselines_["constant"] < 1.1
@@ -152,3 +155,27 @@ def test_the_probability_of_an_interval_is_checked():
     for wrong in (0, 1, 1.5, -0.1, float("nan")):
         with pytest.raises(InputError, match="coverage must be a finite number above 0"):
             model.predict_interval([[0.0]], wrong)
+
+
+# --- rows --------------------------------------------------------------------------------------
+
+
+def test_a_sample_of_rows_has_all_classes():
+    kept, codes = np.arange(5, 500), np.zeros(500, dtype=int)
+    codes[[7, 100]], codes[200:240] = 1, 2
+    some = sample_rows(kept, codes, 50, "auto", 0)
+    assert np.array_equal(some, np.unique(some))
+    assert set(some) <= set(kept)
+    counts = np.bincount(codes[some])
+    assert counts[1] == 2
+    assert counts[2] >= CLASS_ROWS
+    assert 50 <= len(some) <= 50 + 3 * CLASS_ROWS
+    assert len(sample_rows(kept, None, 50, "auto", 0)) == 50
+    assert np.array_equal(sample_rows(kept, None, 50, "time", 0), np.arange(450, 500))
+
+
+def test_groups_become_numbers_and_weights_have_mean_1():
+    assert group_numbers("who", ["b", "a", "b"], 3, "auto").tolist() == [1, 0, 1]
+    assert group_numbers("who", None, 3, "time") is None
+    assert kept_weights(None, np.arange(2)) is None
+    assert kept_weights(np.array([0.0, 1.0, 3.0]), np.array([1, 2])).tolist() == [0.5, 1.5]

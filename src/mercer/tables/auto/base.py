@@ -35,10 +35,12 @@ from ..race.views import TableView
 from .baselines import BASELINES, baseline_losses, leaking_columns
 from .leaderboard import Leaderboard, Placed
 from .members import Member, fit_members
+from .rows import sample_rows
 from .scoring import measure_of
 
 SPLITS = ("auto", "time")
 ROWS_PER_SECOND = 10_000  # of the time limit, that a table may have; of more a part is taken
+FEWEST_ROWS = 1000  # that are taken in any case
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,20 +120,21 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
             run.monitor.time_limit = None
         return run, Limits(started=time.monotonic(), seconds=seconds, candidates=most)
 
-    def _kept(self, n: int, weight: Array | None, limits: Limits, run: Run) -> Array:
+    def _kept(
+        self, n: int, weight: Array | None, codes: Array | None, limits: Limits, run: Run
+    ) -> Array:
         """Return the rows with a weight, as many as the time is long enough for."""
         self.notes_ = ()
         kept = np.arange(n) if weight is None else np.flatnonzero(weight)
         if len(kept) < 2:
             must = "there must be at least two rows with a weight"
             raise InputError(sentence(run.who, must, f"{len(kept)} sample(s)"))
-        if limits.seconds is None or len(kept) <= ROWS_PER_SECOND * limits.seconds:
+        most = np.inf if limits.seconds is None else int(ROWS_PER_SECOND * limits.seconds)
+        if len(kept) <= max(most, FEWEST_ROWS):
             return kept
-        most = int(ROWS_PER_SECOND * limits.seconds)
-        self.notes_ = (f"{most} of {len(kept)} rows were used, for lack of time.",)
-        if self.split == "time":
-            return kept[-most:]
-        return np.sort(np.random.default_rng(run.seed).choice(kept, most, replace=False))
+        some = sample_rows(kept, codes, max(int(most), FEWEST_ROWS), self.split, run.seed)
+        self.notes_ = (f"{len(some)} of {len(kept)} rows were used, for lack of time.",)
+        return some
 
     def _encode_table(self, table: Table) -> dict[str, Array]:
         """Return the matrices of all views of the training table."""
@@ -163,8 +166,9 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
             judge, race = self._race(task, views, splits, run, limits)
             self._warn_of_leaks(encoded, task, run)
             ensemble = race.run().ensemble(judge, bool(self.allow_trees))
-            patient = judge.without_limit()  # the members are fitted in any case
-            self.members_ = fit_members(patient, ensemble.chosen, limits, bool(self.refit))
+            # The members are fitted in any case.
+            unlimited = judge.without_limit()
+            self.members_ = fit_members(unlimited, ensemble.chosen, limits, bool(self.refit))
         self._note(judge, race, ensemble.loss)
         return judge.splits.rows, ensemble.evidence
 

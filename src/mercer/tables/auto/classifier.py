@@ -190,7 +190,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
         self.classes_, codes = as_classes(run.who, y, len(table))
         weight = checks.sample_weight(run.who, sample_weight, len(table))
         weight = class_weighted(self, self.classes_[codes], weight)
-        kept = self._kept(len(table), weight, limits, run)
+        kept = self._kept(len(table), weight, codes, limits, run)
         codes, weight = codes[kept], kept_weights(weight, kept)
         self._check_classes(codes, run.who)
         members = group_numbers(run.who, groups, len(table), self.split)

@@ -59,17 +59,25 @@ def fit_members(
     least = min(LEAST_WEIGHT, max(weight for _, weight in chosen))
     heavy = [pair for pair in chosen if pair[1] >= least]
     for one, weight in sorted(heavy, key=lambda pair: -pair[1] / (SECOND + pair[0].fit_seconds)):
-        model, rows = one.model, _rows(judge, one)
-        again = refit and len(rows) != one.trained and limits.left > AGAIN * one.seconds
-        if model is None or again:
+        rows, model = _rows(judge, one), one.model
+        if model is None:
             if found and limits.left < one.fit_seconds:
                 continue
-            within = None if limits.seconds is None else max(limits.left, LEAST_SECONDS)
-            model = judge.fitted(one.candidate, _kernel(judge, one), rows, within)
+            model = judge.fitted(one.candidate, _kernel(judge, one), rows)
+        elif refit and len(rows) != one.trained and limits.left > AGAIN * one.seconds:
+            model = _again(judge, one, rows, limits)
         found.append(_member(one, weight, model))
     found.sort(key=lambda member: -member.weight)
     total = sum(member.weight for member in found)
     return tuple(replace(member, weight=member.weight / total) for member in found)
+
+
+def _again(judge: Judge, one: Judged, rows: Array, limits: Limits) -> BaseEstimator:
+    """Return a member fitted to more rows or, where that took too long, as it was."""
+    within = None if limits.seconds is None else max(limits.left, LEAST_SECONDS)
+    model = judge.fitted(one.candidate, one.kernel, rows, within)
+    certificate = getattr(model, "certificate_", None)
+    return model if certificate is None or certificate.status.is_good else one.model
 
 
 def _rows(judge: Judge, one: Judged) -> Array:

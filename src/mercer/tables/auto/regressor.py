@@ -190,7 +190,7 @@ class AutoKernelRegressor(MultiOutputMixin, RegressorMixin, AutoKernel):  # type
         table = read_table(X, run.who)
         targets, self._flat = numbers_of(self, y, len(table))
         weight = checks.sample_weight(run.who, sample_weight, len(table))
-        kept = self._kept(len(table), weight, limits, run)
+        kept = self._kept(len(table), weight, None, limits, run)
         targets, weight = targets[kept], kept_weights(weight, kept)
         if (targets == targets[0]).all():
             must = "y must have at least two different values"

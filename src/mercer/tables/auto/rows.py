@@ -8,6 +8,8 @@ from ... import checks
 from ...checks import Array, InputError, sentence
 from ...typing import LabelsLike
 
+CLASS_ROWS = 10  # of each class, that are among any that are taken
+
 
 def group_numbers(who: str, groups: LabelsLike | None, n: int, split: str) -> Array | None:
     """Return the number of the group of each of n rows; None where there are none."""
@@ -30,3 +32,19 @@ def group_numbers(who: str, groups: LabelsLike | None, n: int, split: str) -> Ar
 def kept_weights(weight: Array | None, kept: Array) -> Array | None:
     """Return the weights of the rows that are kept, with mean 1: their unit does not matter."""
     return None if weight is None else weight[kept] / weight[kept].mean()
+
+
+def sample_rows(kept: Array, codes: Array | None, most: int, split: str, seed: int) -> Array:
+    """Return about so many of the rows that are kept: the last ones in time, or any.
+
+    codes: the classes of all rows; each class has a few rows among those returned.
+    """
+    some = kept[-most:]
+    if split != "time":
+        some = np.random.default_rng(seed).choice(kept, most, replace=False)
+    if codes is not None:
+        order = np.argsort(codes[kept], kind="stable")
+        sorted_codes = codes[kept][order]
+        place = np.arange(len(kept)) - np.searchsorted(sorted_codes, sorted_codes)
+        some = np.union1d(some, kept[order[place < CLASS_ROWS]])
+    return np.sort(some)

@@ -12,7 +12,7 @@ from ...checks import Array
 STEPS = 25
 BEGIN = 5  # candidates that an ensemble may begin with
 BAGS, FEW_BAGS = 20, 8
-SLOW_BAGS = 3, 1  # the same where each loss takes a scorer of a user a millisecond
+SLOW_BAGS = 3  # where the loss is a scorer of a user, of which each call takes a millisecond
 CROSSED = 4  # folds of rows that are judged by ensembles chosen on the others
 MOST_ROWS = 5000  # that a bag is judged on
 SHARE = 0.5  # of the candidates in a bag
@@ -53,7 +53,7 @@ def crossed_evidence(evidence: Array, losses: Losses, seed: int, bags: int = FEW
         own = partial(_on_rows_of, losses, rest)
         weights = bagged_weights(evidence[:, rest], own, seed, bags)
         found[held] = np.tensordot(weights, evidence[:, held], axes=1)
-    return found
+    return np.asarray(found)
 
 
 def _on_rows_of(losses: Losses, rows: Array, evidence: Array, places: Array) -> Array:

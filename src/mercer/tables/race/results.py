@@ -52,7 +52,7 @@ class Results:
         def losses(some: Array, places: Array) -> Array:
             return task.losses(some, rows[places])
 
-        bags, few = (BAGS, FEW_BAGS) if task.score is None else SLOW_BAGS
+        bags, few = (BAGS, FEW_BAGS) if task.score is None else (SLOW_BAGS, SLOW_BAGS)
         weights = bagged_weights(evidence, losses, seed, bags)
         crossed = crossed_evidence(evidence, losses, seed, few)
         chosen = [(one, float(w)) for one, w in zip(able, weights, strict=True) if w > 0]
