@@ -160,7 +160,9 @@ def test_a_callback_ends_the_race():
         records.append(record)
         return len(records) == 3
 
-    model = classifier(max_candidates=None, time_limit=None, n_jobs=1, callback=stop).fit(PLAIN, TWO)
+    model = classifier(max_candidates=None, time_limit=None, n_jobs=1, callback=stop).fit(
+        PLAIN, TWO
+    )
     assert len(model.leaderboard_) == len(records) == 3
     assert set(records[0]) >= {"candidate", "loss", "judged"}
     assert model.certificate_.status == "cancelled"
@@ -169,7 +171,10 @@ def test_a_callback_ends_the_race():
 
 def test_a_callback_that_ends_a_learned_metric_leaves_it_in_the_ensemble():
     model = regressor(
-        max_candidates=None, time_limit=None, n_jobs=1, callback=lambda r: r["candidate"].startswith("rfm")
+        max_candidates=None,
+        time_limit=None,
+        n_jobs=1,
+        callback=lambda r: r["candidate"].startswith("rfm"),
     ).fit(PLAIN[:60], NUMBERS[:60])
     assert any(line.name.startswith("rfm") for line in model.leaderboard_)
     assert model.certificate_.status == "cancelled"
@@ -190,7 +195,9 @@ def test_trees_are_members_only_where_they_are_allowed():
 
     def fitted(allow):
         stop = {"callback": lambda r: "trees" in r["candidate"]}
-        return classifier(max_candidates=None, time_limit=None, n_jobs=1, allow_trees=allow, **stop).fit(X, y)
+        return classifier(
+            max_candidates=None, time_limit=None, n_jobs=1, allow_trees=allow, **stop
+        ).fit(X, y)
 
     model = fitted(True)
     assert any(member.name == "boosted trees" for member in model.members_)
@@ -269,7 +276,9 @@ def test_time_judges_the_last_rows():
 
 @pytest.mark.parametrize("y", [np.r_[TWO[:55], ["new"] * 5], np.r_[["old"] * 55, ["new"] * 5]])
 def test_classes_that_come_late(y):
-    model = classifier(split="time", max_candidates=None, time_limit=None, n_jobs=1).fit(PLAIN[:60], y)
+    model = classifier(split="time", max_candidates=None, time_limit=None, n_jobs=1).fit(
+        PLAIN[:60], y
+    )
     assert "new" in model.classes_
     assert np.isfinite(model.predict_proba(PLAIN)).all()
     assert {line.name.split()[0] for line in model.leaderboard_} == {"ridge", "rfm"}

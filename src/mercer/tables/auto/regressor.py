@@ -25,12 +25,11 @@ from ...typing import (
     TargetsLike,
     Weights,
 )
-from ..encoder.columns.table import read_table
 from ..race.tasks import NumberTask, Score, Units
 from .base import AutoKernel
 from .intervals import Intervals, fit_intervals
 from .members import Member
-from .rows import group_numbers, kept_weights
+from .rows import group_numbers, kept_weights, read_rows
 from .scoring import loss_of
 
 
@@ -187,7 +186,7 @@ class AutoKernelRegressor(MultiOutputMixin, RegressorMixin, AutoKernel):  # type
             If the table, the numbers, the weights or the parameters are not what they must be.
         """
         run, limits = self._begin()
-        table = read_table(X, run.who)
+        table = read_rows(X, run.who)
         targets, self._flat = numbers_of(self, y, len(table))
         weight = checks.sample_weight(run.who, sample_weight, len(table))
         kept = self._kept(len(table), weight, None, limits, run)

@@ -1,4 +1,4 @@
-"""What a user says of the rows of a table: their groups and their weights."""
+"""The rows of a table, and what a user says of them: their groups and their weights."""
 
 from __future__ import annotations
 
@@ -6,9 +6,18 @@ import numpy as np
 
 from ... import checks
 from ...checks import Array, InputError, sentence
-from ...typing import LabelsLike
+from ...typing import LabelsLike, PointsLike
+from ..encoder.columns.table import Table, read_table
 
 CLASS_ROWS = 10  # of each class, that are among any that are taken
+
+
+def read_rows(X: PointsLike, who: str) -> Table:
+    """Return the columns of a table that has rows."""
+    table = read_table(X, who)
+    if not len(table):
+        raise InputError(sentence(who, "there must be at least one row", "0 sample(s)"))
+    return table
 
 
 def group_numbers(who: str, groups: LabelsLike | None, n: int, split: str) -> Array | None:
