@@ -8,9 +8,10 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 
-from mercer import AutoKernelClassifier, AutoKernelRegressor, FileError, load, save
+from mercer import AutoKernelClassifier, AutoKernelRegressor, FileError, compress, load, save
 from mercer.tables.race.splits import HELD_SHARE, WHOLE
 
 RANDOM = np.random.default_rng(0)
@@ -381,3 +382,37 @@ def test_pickles_and_files_give_the_same_answers(tmp_path):
             assert np.array_equal(one, other)
         assert str(copy.leaderboard_) == str(model.leaderboard_)
         assert copy.notes_ == model.notes_
+
+
+# --- smaller models ----------------------------------------------------------------------------
+
+
+def test_compression_of_each_member(tmp_path):
+    model = regressor().fit(PLAIN, NUMBERS)
+    small = compress(model, n_centers=30)
+    assert type(small) is type(model)
+    assert [len(member.model._prepared) for member in model.members_] == [N] * len(model.members_)
+    assert all(len(member.model._prepared) <= 30 for member in small.members_)
+    assert [member.weight for member in small.members_] == [m.weight for m in model.members_]
+    away = np.abs(small.predict(PLAIN) - model.predict(PLAIN)).mean()
+    assert 0 < away < 0.3 * np.std(NUMBERS)
+    save(small, tmp_path / "small.mercer")
+    assert np.array_equal(load(tmp_path / "small.mercer").predict(PLAIN), small.predict(PLAIN))
+
+
+def test_compression_of_classes_at_given_rows():
+    model = classifier().fit(PLAIN, THREE)
+    small = compress(model, n_centers=30, X=PLAIN)
+    assert (small.predict(PLAIN) == model.predict(PLAIN)).mean() > 0.8
+    whole = compress(model, n_centers=10 * N)  # more than there are
+    np.testing.assert_allclose(whole.predict_proba(PLAIN), model.predict_proba(PLAIN), atol=0.01)
+
+
+def test_compression_is_refused_where_it_cannot_be():
+    with pytest.raises(NotFittedError):
+        compress(regressor(), n_centers=3)
+    model = regressor().fit(PLAIN, NUMBERS)
+    with pytest.raises(ValueError, match="either tol or n_centers must be given"):
+        compress(model)
+    with pytest.raises(ValueError, match="n_centers must be a whole number at least 1; got 0"):
+        compress(model, n_centers=0)

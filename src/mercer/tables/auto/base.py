@@ -34,7 +34,7 @@ from ..race.tasks import Task
 from ..race.views import TableView
 from .baselines import BASELINES, baseline_losses, leaking_columns
 from .leaderboard import Leaderboard, Placed
-from .members import Member, fit_members
+from .members import HasMembers, Member, fit_members
 from .rows import sample_rows
 from .scoring import measure_of
 
@@ -73,7 +73,7 @@ class AutoCertificate(Certificate):
     skipped: tuple[str, ...]
 
 
-class AutoKernel(BaseEstimator):  # type: ignore[misc]
+class AutoKernel(HasMembers, BaseEstimator):  # type: ignore[misc]
     """An ensemble of kernel models for a table, found within a time limit."""
 
     time_limit: float | None
@@ -85,8 +85,6 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
     refit: bool
     memory_limit: Any
     n_jobs: int | None
-    encoders_: dict[str, TableEncoder]
-    members_: tuple[Member, ...]
     leaderboard_: Leaderboard
     baselines_: dict[str, float]
     notes_: tuple[str, ...]
