@@ -185,3 +185,18 @@ def test_numbers_far_beyond_those_of_the_fit_are_refused():
     encoder = TableEncoder().fit([[0.0], [1e-10]])
     with pytest.raises(InputError, match="column 'x0': values must be of a size like those of fit"):
         encoder.transform([[0.0], [1e308]])
+
+
+def test_quartiles_that_nearly_coincide_are_no_scale():
+    column = np.array([[0.0], [0.0], [0.0], [-1.5e-306], [-271.0]])
+    found = TableEncoder(numbers="robust").fit_transform(column)
+    assert np.isfinite(found).all()
+    assert found[4, 0] == pytest.approx(-2.0 / np.sqrt(1 + (2.0 / 3.0) ** 2))
+
+
+@pytest.mark.parametrize("numbers", ["standard", "rank", "robust"])
+def test_numbers_too_small_to_divide_by_are_zero(numbers):
+    column = np.array([[0.0, 0.0], [2e-311, 1.0], [0.0, 2.0]])
+    encoder = TableEncoder(numbers=numbers).fit(column)
+    assert encoder.columns_[0].codes == ()
+    assert np.isfinite(encoder.transform(column)).all()

@@ -61,9 +61,14 @@ class NumberCode:
             return z / np.sqrt(1.0 + (z / BEND) ** 2) if self.method == "robust" else z
 
 
+SMALLEST = 1e-300  # below which numbers cannot be divided by
+NEGLIGIBLE = 1e-12  # interquartile range, of the whole range, that is no scale
+
+
 def learn_numbers(values: Array, method: Method) -> NumberCode | None:
     """Return the code of a column of numbers; None: all that are known are the same."""
     known = values[~np.isnan(values)]
+    known = np.where(np.abs(known) < SMALLEST, 0.0, known)
     if len(known) == 0 or known.min() == known.max():
         return None
     knots = scores = np.empty(0)
@@ -72,7 +77,8 @@ def learn_numbers(values: Array, method: Method) -> NumberCode | None:
         knots, scores = _distribution(known)
     elif method == "robust":
         low, centre, high = np.quantile(known, [0.25, 0.5, 0.75]).tolist()
-        scale = high - low or (known.max() - known.min()) / 2
+        whole = float(known.max() - known.min())
+        scale = high - low if high - low > NEGLIGIBLE * whole else whole / 2
     else:
         centre, scale = _moments(known)
     if not is_real(scale, 0.0):
