@@ -150,13 +150,8 @@ def compress(
         raise InputError(sentence(WHO, "either tol or n_centers must be given", got))
     if time_limit is not None:
         checks.number(WHO, "time_limit", time_limit, above=0)
-    progress = to_stderr(WHO) if verbose else None
-    run = Run(
-        who=WHO,
-        memory_limit=memory_limit,
-        n_jobs=n_jobs,
-        monitor=Monitor(time_limit, progress),
-    )
+    monitor = Monitor(time_limit, to_stderr(WHO) if verbose else None)
+    run = Run(who=WHO, memory_limit=memory_limit, n_jobs=n_jobs, monitor=monitor)
     given: Any = {
         "tol": None if tol is None else checks.number(WHO, "tol", tol, least=0),
         "n_centers": None if n_centers is None else _count(n_centers, len(carried._prepared)),

@@ -44,6 +44,14 @@ class Member:
     model : BaseEstimator
         The fitted model, which takes encoded rows: a kernel model of mercer or, where they are
         allowed, boosted trees of scikit-learn.
+
+    Examples
+    --------
+    >>> from mercer import AutoKernelRegressor
+    >>> model = AutoKernelRegressor(max_candidates=1).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 4.0])
+    >>> member = model.members_[0]
+    >>> member.weight, member.target
+    (1.0, 'plain')
     """
 
     name: str

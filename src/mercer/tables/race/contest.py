@@ -13,7 +13,7 @@ from ...checks import sentence
 from ...monitor import Stopped
 from ...status import Status
 from .holdout import HoldoutJudge
-from .judging import TREES, Candidate, FoldJudge, Judged
+from .judging import TREES, Candidate, FoldJudge, Judged, sees_all_classes
 from .pace import Limits, Pace
 from .portfolio import FIRST, STANDARD, by_promise, by_turns, fixed, learned, machines, trees
 from .results import Results
@@ -118,7 +118,7 @@ class Race(ABC):
         if not best:
             return
         metrics = learned(best[0], self.results.widths(), self.judge.width)
-        if not self.judge.sees_all_classes:
+        if not sees_all_classes(self.judge):
             yield from metrics
             return
         yield from trees(task)
