@@ -288,13 +288,13 @@ def _tables():
 
 def _automatic():
     """Ensembles with members of every kind, with logarithms and with several outputs."""
-    y = np.arange(12.0) % 5
+    y, small = np.arange(12.0) % 5, {"max_candidates": 4, "types": {"told": "drop"}}
     for classes in (2, 3):
         codes = np.arange(12) % classes
-        model = AutoKernelClassifier(max_candidates=2).fit(TABLE, np.array(list("abc"))[codes])
+        model = AutoKernelClassifier(**small).fit(TABLE, np.array(list("abc"))[codes])
         yield _with(model, [SVC(), KernelMachineClassifier()], codes), TABLE
     skewed = np.exp(y)
-    model = AutoKernelRegressor(max_candidates=4).fit(TABLE, skewed)
+    model = AutoKernelRegressor(**small).fit(TABLE, skewed)
     yield _with(model, [SVR()], model.units_.targets(skewed[:, None], "log")[:, 0], "log"), TABLE
     wide = np.column_stack([ROWS, np.ones(9)])
     yield AutoKernelRegressor(max_candidates=2).fit(wide, ROWS[:, :2]), wide

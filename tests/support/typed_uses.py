@@ -16,6 +16,8 @@ import mercer
 from mercer import (
     SVC,
     SVR,
+    AutoKernelClassifier,
+    AutoKernelRegressor,
     KernelPCA,
     KernelRidge,
     KernelRidgeCV,
@@ -164,3 +166,10 @@ TableEncoder(types={"a": "categorical"})  # wrong
 TableEncoder(min_count="few")  # wrong
 TableEncoder("rank")  # wrong
 TableEncoder().fit(3)  # wrong
+AutoKernelClassifier(time_limit=5.0, types={"a": "category"}).fit(frame, ["a", "b"], groups=[1, 2])
+AutoKernelRegressor(max_candidates=3, split="time").fit([{"a": 1.0}], [1.0]).predict_interval(frame)
+AutoKernelClassifier(time_limit="long")  # wrong
+AutoKernelClassifier(max_candidates=1.5)  # wrong
+AutoKernelRegressor(class_weight="balanced")  # wrong
+AutoKernelRegressor(5.0)  # wrong
+AutoKernelRegressor().predict_interval(frame, "most")  # wrong

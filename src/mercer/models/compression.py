@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
@@ -25,7 +26,16 @@ from .ridge.regressor import KernelRidge
 
 WHO = "compress"
 
-Model = TypeVar("Model", bound=KernelEstimator)
+Shrink = Callable[[KernelEstimator, PointsLike | None], KernelEstimator]
+
+
+class Ensemble(Protocol):
+    """A model of members, which are compressed one by one."""
+
+    def _compressed(self, shrink: Shrink, X: PointsLike | None) -> Self: ...
+
+
+Model = TypeVar("Model", bound=KernelEstimator | Ensemble)
 
 
 def compress(
@@ -59,7 +69,8 @@ def compress(
     model : KernelEstimator
         A fitted ridge regression or classifier, support vector machine, kernel machine, kernel PCA,
         model of multiple kernels, discriminant, perceptron, k-means, prototype classifier or
-        classifier by neighbours. It stays as it is.
+        classifier by neighbours; or an automatic learner, of which each member is compressed. It
+        stays as it is.
     tol : float, default=None
         Largest relative error ||f - g|| / ||f|| of each function, in the space of the kernel; as
         few centres are taken as were found to reach it. For neighbours, the share of the training
@@ -128,22 +139,22 @@ def compress(
     >>> bool(np.abs(small.predict(x) - model.predict(x)).max() <= small.compression_.bound)
     True
     """
-    _check_model(model)
+    if hasattr(model, "_compressed"):
+        settings: Any = {"polish": polish, "max_iter": max_iter, "time_limit": time_limit}
+        settings |= {"memory_limit": memory_limit, "n_jobs": n_jobs, "verbose": verbose}
+        ensemble: Any = model._compressed(_shrink(tol, n_centers, settings), X)
+        return cast(Model, ensemble)
+    carried = _check_model(model)
     if (tol is None) == (n_centers is None):
         got = "neither" if tol is None else f"tol={show(tol)} and n_centers={show(n_centers)}"
         raise InputError(sentence(WHO, "either tol or n_centers must be given", got))
     if time_limit is not None:
         checks.number(WHO, "time_limit", time_limit, above=0)
-    progress = to_stderr(WHO) if verbose else None
-    run = Run(
-        who=WHO,
-        memory_limit=memory_limit,
-        n_jobs=n_jobs,
-        monitor=Monitor(time_limit, progress),
-    )
+    monitor = Monitor(time_limit, to_stderr(WHO) if verbose else None)
+    run = Run(who=WHO, memory_limit=memory_limit, n_jobs=n_jobs, monitor=monitor)
     given: Any = {
         "tol": None if tol is None else checks.number(WHO, "tol", tol, least=0),
-        "n_centers": None if n_centers is None else _count(n_centers, len(model._prepared)),
+        "n_centers": None if n_centers is None else _count(n_centers, len(carried._prepared)),
         "polish": checks.flag(WHO, "polish", polish),
         "max_iter": checks.whole(WHO, "max_iter", max_iter, least=1),
         "run": run,
@@ -154,13 +165,24 @@ def compress(
     return found
 
 
+def _shrink(tol: float | None, n_centers: int | None, settings: dict[str, Any]) -> Shrink:
+    """Return what compresses a member; one that has fewer points than n_centers keeps them."""
+    most = None if n_centers is None else checks.whole(WHO, "n_centers", n_centers, least=1)
+
+    def shrink(one: KernelEstimator, X: PointsLike | None) -> KernelEstimator:
+        count = None if most is None else min(most, len(one._prepared))
+        return compress(one, tol=tol, n_centers=count, X=X, **settings)
+
+    return shrink
+
+
 def _count(n_centers: Any, n: int) -> int:
     advice = f"The model is carried by {n} point{'' if n == 1 else 's'}."
     return checks.whole(WHO, "n_centers", n_centers, least=1, most=n, advice=advice)
 
 
-def _check_model(model: Any) -> None:
-    """Refuse what cannot be compressed, and say what can be done."""
+def _check_model(model: Any) -> KernelEstimator:
+    """Return the model; refuse what cannot be compressed, and say what can be done."""
     if isinstance(model, KernelNeighborsRegressor):
         must = "neighbours must be those of a classifier, since condensing is about classes"
         advice = "For numbers, KernelRidge(n_centers=500, solver='nystrom') is a small model."
@@ -192,6 +214,7 @@ def _check_model(model: Any) -> None:
         must = "the points that carry the model must be in memory"
         advice = "Fit it with solver='nystrom', which keeps few of them."
         raise InputError(sentence(WHO, must, "blocks of rows", advice))
+    return cast(KernelEstimator, model)
 
 
 def _scored(model: Any, X: Any, tol: float | None) -> Input | None:

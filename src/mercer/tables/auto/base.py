@@ -34,11 +34,13 @@ from ..race.tasks import Task
 from ..race.views import TableView
 from .baselines import BASELINES, baseline_losses, leaking_columns
 from .leaderboard import Leaderboard, Placed
-from .members import Member, fit_members
+from .members import HasMembers, Member, fit_members
+from .rows import sample_rows
 from .scoring import measure_of
 
 SPLITS = ("auto", "time")
 ROWS_PER_SECOND = 10_000  # of the time limit, that a table may have; of more a part is taken
+FEWEST_ROWS = 1000  # that are taken in any case
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +73,7 @@ class AutoCertificate(Certificate):
     skipped: tuple[str, ...]
 
 
-class AutoKernel(BaseEstimator):  # type: ignore[misc]
+class AutoKernel(HasMembers, BaseEstimator):  # type: ignore[misc]
     """An ensemble of kernel models for a table, found within a time limit."""
 
     time_limit: float | None
@@ -83,8 +85,6 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
     refit: bool
     memory_limit: Any
     n_jobs: int | None
-    encoders_: dict[str, TableEncoder]
-    members_: tuple[Member, ...]
     leaderboard_: Leaderboard
     baselines_: dict[str, float]
     notes_: tuple[str, ...]
@@ -118,20 +118,21 @@ class AutoKernel(BaseEstimator):  # type: ignore[misc]
             run.monitor.time_limit = None
         return run, Limits(started=time.monotonic(), seconds=seconds, candidates=most)
 
-    def _kept(self, n: int, weight: Array | None, limits: Limits, run: Run) -> Array:
+    def _kept(
+        self, n: int, weight: Array | None, codes: Array | None, limits: Limits, run: Run
+    ) -> Array:
         """Return the rows with a weight, as many as the time is long enough for."""
         self.notes_ = ()
         kept = np.arange(n) if weight is None else np.flatnonzero(weight)
         if len(kept) < 2:
             must = "there must be at least two rows with a weight"
             raise InputError(sentence(run.who, must, f"{len(kept)} sample(s)"))
-        if limits.seconds is None or len(kept) <= ROWS_PER_SECOND * limits.seconds:
+        most = np.inf if limits.seconds is None else int(ROWS_PER_SECOND * limits.seconds)
+        if len(kept) <= max(most, FEWEST_ROWS):
             return kept
-        most = int(ROWS_PER_SECOND * limits.seconds)
-        self.notes_ = (f"{most} of {len(kept)} rows were used, for lack of time.",)
-        if self.split == "time":
-            return kept[-most:]
-        return np.sort(np.random.default_rng(run.seed).choice(kept, most, replace=False))
+        some = sample_rows(kept, codes, max(int(most), FEWEST_ROWS), self.split, run.seed)
+        self.notes_ = (f"{len(some)} of {len(kept)} rows were used, for lack of time.",)
+        return some
 
     def _encode_table(self, table: Table) -> dict[str, Array]:
         """Return the matrices of all views of the training table."""

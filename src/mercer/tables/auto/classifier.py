@@ -26,11 +26,10 @@ from ...typing import (
     Seed,
     Weights,
 )
-from ..encoder.columns.table import read_table
 from ..race.tasks import ClassTask, Score
 from .base import AutoKernel
 from .members import Member
-from .rows import group_numbers, kept_weights
+from .rows import group_numbers, kept_weights, read_rows
 from .scoring import loss_of
 
 
@@ -186,11 +185,11 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
             If the table, the classes, the weights or the parameters are not what they must be.
         """
         run, limits = self._begin()
-        table = read_table(X, run.who)
+        table = read_rows(X, run.who)
         self.classes_, codes = as_classes(run.who, y, len(table))
         weight = checks.sample_weight(run.who, sample_weight, len(table))
         weight = class_weighted(self, self.classes_[codes], weight)
-        kept = self._kept(len(table), weight, limits, run)
+        kept = self._kept(len(table), weight, codes, limits, run)
         codes, weight = codes[kept], kept_weights(weight, kept)
         self._check_classes(codes, run.who)
         members = group_numbers(run.who, groups, len(table), self.split)
@@ -269,4 +268,5 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
         ndarray of shape (n,)
             The likeliest class.
         """
-        return np.asarray(self.classes_[self._average(X).argmax(axis=1)])
+        places = self._average(X).argmax(axis=1)
+        return np.asarray(self.classes_[places])

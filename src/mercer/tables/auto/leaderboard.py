@@ -24,7 +24,16 @@ class Placed:
     kernel : str
         Its kernel, before a metric is learnt.
     penalty : float
-        alpha of ridge and logistic models, C of support vector machines.
+        The number alpha of ridge and logistic models, C of support vector machines.
+
+    Examples
+    --------
+    >>> from mercer.tables import Placed
+    >>> line = Placed(
+    ...     name="svm linear", loss=0.5, weight=0.0, seconds=0.1, kernel="Linear()", penalty=2.0
+    ... )
+    >>> line.penalty
+    2.0
     """
 
     name: str

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from ...checks import Array
 from ...kernels import Kernel
+from ...models.base import KernelEstimator
+from ...models.compression import Shrink
+from ...models.expansions import copy_of
+from ...typing import PointsLike
+from ..encoder import TableEncoder
 from ..race.judging import LEAST_SECONDS, Judge, Judged
 from ..race.pace import Limits
 
@@ -37,6 +44,14 @@ class Member:
     model : BaseEstimator
         The fitted model, which takes encoded rows: a kernel model of mercer or, where they are
         allowed, boosted trees of scikit-learn.
+
+    Examples
+    --------
+    >>> from mercer import AutoKernelRegressor
+    >>> model = AutoKernelRegressor(max_candidates=1).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 4.0])
+    >>> member = model.members_[0]
+    >>> member.weight, member.target
+    (1.0, 'plain')
     """
 
     name: str
@@ -45,6 +60,27 @@ class Member:
     target: str
     link: float
     model: BaseEstimator
+
+
+class HasMembers:
+    """An ensemble that `compress` makes small, member by member."""
+
+    encoders_: dict[str, TableEncoder]
+    members_: tuple[Member, ...]
+
+    def _compressed(self, shrink: Shrink, X: PointsLike | None) -> Self:
+        """Return the ensemble with smaller members; X: a table at which predictions are met."""
+        check_is_fitted(self)
+        found = []
+        for one in self.members_:
+            points = None
+            if X is not None:
+                points = self.encoders_[one.view].transform(X).astype(np.float32)
+            is_kernel = isinstance(one.model, KernelEstimator)
+            found.append(replace(one, model=shrink(one.model, points)) if is_kernel else one)
+        small = copy_of(self)
+        small.members_ = tuple(found)
+        return cast(Self, small)
 
 
 def fit_members(

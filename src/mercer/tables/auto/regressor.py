@@ -25,12 +25,11 @@ from ...typing import (
     TargetsLike,
     Weights,
 )
-from ..encoder.columns.table import read_table
 from ..race.tasks import NumberTask, Score, Units
 from .base import AutoKernel
 from .intervals import Intervals, fit_intervals
 from .members import Member
-from .rows import group_numbers, kept_weights
+from .rows import group_numbers, kept_weights, read_rows
 from .scoring import loss_of
 
 
@@ -115,7 +114,7 @@ class AutoKernelRegressor(MultiOutputMixin, RegressorMixin, AutoKernel):  # type
     >>> rows = [{"size": float(s), "colour": c} for s in range(20) for c in ("red", "blue")]
     >>> y = [row["size"] + 5 * (row["colour"] == "red") for row in rows]
     >>> model = AutoKernelRegressor(max_candidates=12).fit(rows, y)
-    >>> model.predict([{"size": 7.5, "colour": "red"}]).round()
+    >>> model.predict([{"size": 7.0, "colour": "red"}]).round()
     array([12.])
     """
 
@@ -187,10 +186,10 @@ class AutoKernelRegressor(MultiOutputMixin, RegressorMixin, AutoKernel):  # type
             If the table, the numbers, the weights or the parameters are not what they must be.
         """
         run, limits = self._begin()
-        table = read_table(X, run.who)
+        table = read_rows(X, run.who)
         targets, self._flat = numbers_of(self, y, len(table))
         weight = checks.sample_weight(run.who, sample_weight, len(table))
-        kept = self._kept(len(table), weight, limits, run)
+        kept = self._kept(len(table), weight, None, limits, run)
         targets, weight = targets[kept], kept_weights(weight, kept)
         if (targets == targets[0]).all():
             must = "y must have at least two different values"

@@ -1,4 +1,4 @@
-"""What a user says of the rows of a table: their groups and their weights."""
+"""The rows of a table, and what a user says of them: their groups and their weights."""
 
 from __future__ import annotations
 
@@ -6,7 +6,18 @@ import numpy as np
 
 from ... import checks
 from ...checks import Array, InputError, sentence
-from ...typing import LabelsLike
+from ...typing import LabelsLike, PointsLike
+from ..encoder.columns.table import Table, read_table
+
+CLASS_ROWS = 10  # of each class, that are among any that are taken
+
+
+def read_rows(X: PointsLike, who: str) -> Table:
+    """Return the columns of a table that has rows."""
+    table = read_table(X, who)
+    if not len(table):
+        raise InputError(sentence(who, "there must be at least one row", "0 sample(s)"))
+    return table
 
 
 def group_numbers(who: str, groups: LabelsLike | None, n: int, split: str) -> Array | None:
@@ -30,3 +41,19 @@ def group_numbers(who: str, groups: LabelsLike | None, n: int, split: str) -> Ar
 def kept_weights(weight: Array | None, kept: Array) -> Array | None:
     """Return the weights of the rows that are kept, with mean 1: their unit does not matter."""
     return None if weight is None else weight[kept] / weight[kept].mean()
+
+
+def sample_rows(kept: Array, codes: Array | None, most: int, split: str, seed: int) -> Array:
+    """Return about so many of the rows that are kept: the last ones in time, or any.
+
+    codes: the classes of all rows; each class has a few rows among those returned.
+    """
+    some = kept[-most:]
+    if split != "time":
+        some = np.random.default_rng(seed).choice(kept, most, replace=False)
+    if codes is not None:
+        order = np.argsort(codes[kept], kind="stable")
+        sorted_codes = codes[kept][order]
+        place = np.arange(len(kept)) - np.searchsorted(sorted_codes, sorted_codes)
+        some = np.union1d(some, kept[order[place < CLASS_ROWS]])
+    return np.sort(some)

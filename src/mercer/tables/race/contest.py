@@ -13,7 +13,7 @@ from ...checks import sentence
 from ...monitor import Stopped
 from ...status import Status
 from .holdout import HoldoutJudge
-from .judging import TREES, Candidate, FoldJudge, Judged
+from .judging import TREES, Candidate, FoldJudge, Judged, sees_all_classes
 from .pace import Limits, Pace
 from .portfolio import FIRST, STANDARD, by_promise, by_turns, fixed, learned, machines, trees
 from .results import Results
@@ -21,6 +21,7 @@ from .splits import Splits
 
 SCREENED = 800  # rows on which kernels are compared first
 SCREEN_SHARE = 0.25  # of the time
+SCREENED_EACH = 4  # kernels for each of a given number of candidates
 MEMBERS = 8  # that are likely to be fitted to all rows
 PROMOTED_SHARE = 0.5  # of the time, for fits to all of many rows
 PROMOTED = 3  # candidates that are fitted to all of many rows where there is no clock
@@ -117,7 +118,7 @@ class Race(ABC):
         if not best:
             return
         metrics = learned(best[0], self.results.widths(), self.judge.width)
-        if not self.judge.sees_all_classes:
+        if not sees_all_classes(self.judge):
             yield from metrics
             return
         yield from trees(task)
@@ -175,7 +176,8 @@ class HoldoutRace(Race):
         until = self.limits.left * (1 - SCREEN_SHARE)
         for candidate in fixed(self.judge.task.kinds):
             known = self.screened.judged
-            if known and self.limits.left < until:
+            enough = self.limits.is_full(len(known) // SCREENED_EACH)
+            if known and (enough or self.limits.left < until):
                 break
             penalty = known[-1].candidate.penalty if known else candidate.penalty
             self.screened.add(small.judge(replace(candidate, penalty=penalty)))

@@ -120,14 +120,6 @@ class Judge:
         """The rows that models which are judged are fitted to."""
         return [train for train, _ in self.splits.parts]
 
-    @property
-    def sees_all_classes(self) -> bool:
-        """Whether these have rows of every class, as machines and trees need."""
-        task = self.task
-        return not isinstance(task, ClassTask) or all(
-            len(np.unique(task.codes[rows])) == task.count for rows in self.training_rows
-        )
-
     def without_limit(self) -> Self:
         """Return the same judge without a clock."""
         return replace(self, run=replace(self.run, monitor=Monitor()))
@@ -250,6 +242,14 @@ class Judge:
                 raise
         best = min(found.values(), key=lambda one: one.loss)
         return replace(best, seconds=time.monotonic() - start)
+
+
+def sees_all_classes(judge: Judge) -> bool:
+    """Return whether all fits that are judged have rows of every class: machines need them."""
+    task = judge.task
+    return not isinstance(task, ClassTask) or all(
+        len(np.unique(task.codes[rows])) == task.count for rows in judge.training_rows
+    )
 
 
 class FoldJudge(Judge):
