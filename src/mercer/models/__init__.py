@@ -4,7 +4,7 @@ from .adaptive.base import MklCertificate
 from .adaptive.classifier import MKLClassifier
 from .adaptive.one_class import MKLOneClassSVM
 from .adaptive.recursive import MetricChoice
-from .adaptive.recursive_models import RFMClassifier, RFMRegressor
+from .adaptive.rfm import RFMClassifier, RFMRegressor
 from .adaptive.regressor import MKLRegressor
 from .base import Certificate, KernelEstimator
 from .compression import compress
