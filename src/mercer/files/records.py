@@ -20,6 +20,7 @@ from ..features import (
     RandomBinning,
     RandomFourier,
 )
+from ..fitting.rfm.tree import Tree
 from ..grams.maps.waves import PlainWaves, RotatedWaves
 from ..kernels import Basis
 from ..postfit.compress.record import Compression, Condensation
@@ -58,6 +59,8 @@ ESTIMATORS: tuple[tuple[str, type[Any]], ...] = (
     ("RandomBinning", RandomBinning),
     ("RandomFourier", RandomFourier),
     ("TableEncoder", TableEncoder),
+    ("RFMClassifier", models.RFMClassifier),
+    ("RFMRegressor", models.RFMRegressor),
 )
 
 _LOSSES: tuple[tuple[str, type[Any]], ...] = (
@@ -99,6 +102,8 @@ RECORDS: tuple[tuple[str, type[Any]], ...] = (
     ("CalendarCode", CalendarCode),
     ("TextCode", TextCode),
     ("MissingCode", MissingCode),
+    ("MetricChoice", models.MetricChoice),
+    ("SplitTree", Tree),
 )
 
 _ESTIMATORS, _RECORDS = dict(ESTIMATORS), dict(RECORDS)

@@ -28,7 +28,9 @@ from .fitted import (
     FLAT,
     JOBS,
     KERNEL_PARAMETER,
+    LEAVES,
     MACHINE_DUAL,
+    METRIC,
     NAMED,
     SUPPORT,
     by_flat,
@@ -41,6 +43,7 @@ from .fitted import (
     loss,
     owners,
     primal,
+    without_leaves,
 )
 from .maps import BASIS, CENTERS, GRIDS, KNOTS, OF_GAMMA, SERIES, SKETCH, TABLE, WAVES
 from .rules import (
@@ -291,6 +294,17 @@ SCHEMAS: dict[type, Schema] = {
         models.SvmCertificate, _CLASSIFIER_SVM | _APPROXIMATE, _CLASSIFIER_READ, _KEPT
     ),
     models.SVR: _schema(models.SvmCertificate, _SVM | _APPROXIMATE, NAMED, _KEPT),
+    models.RFMClassifier: _schema(
+        models.RidgeCertificate,
+        METRIC | without_leaves(_CLASS_RIDGE) | LEAVES,
+        _PROBABILITY,
+        _OUTPUTS,
+    ),
+    models.RFMRegressor: _schema(
+        models.RidgeCertificate,
+        METRIC | without_leaves(_NUMBER_RIDGE) | LEAVES,
+        _RIDGE_READ,
+    ),
     Nystrom: _schema(NystromCertificate, CENTERS, JOBS),
     ExplicitMap: _schema(models.Certificate, BASIS),
     GaussianTaylor: _schema(models.Certificate, SERIES, OF_GAMMA, kernel="gamma"),

@@ -201,7 +201,7 @@ def scale_of(kernel: Kernel, Z: Array, weight: Array | None, wanted: float) -> f
     shares = None if weight is None else weight[left] * weight[right]
     if not len(left) or (shares is not None and not shares.any()):
         return 1.0  # all rows are alike
-    unit = float(np.median(apart[told]))
+    unit = weighted_median(apart[told], shares)
 
     def median_at(logarithm: float) -> float:
         return weighted_median(kernel(np.exp(logarithm) * (Z / unit))[left, right], shares)
@@ -214,7 +214,7 @@ def scale_of(kernel: Kernel, Z: Array, weight: Array | None, wanted: float) -> f
     if not low < wanted < high:
         found = LARGEST if wanted <= low else -LARGEST
     else:
-        found = float(brentq(lambda one: median_at(one) - wanted, -LARGEST, LARGEST, xtol=1e-3))
+        found = float(brentq(lambda one: median_at(one) - wanted, -LARGEST, LARGEST, xtol=1e-6))
     return float(np.exp(found)) / unit / largest
 
 

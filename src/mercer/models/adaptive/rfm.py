@@ -213,8 +213,8 @@ class RFMRegressor(LeafMachine, NumberRidge):
         InputError
             If the points, targets, weights or parameters are not what they must be.
         """
-        run = run_of(self)
         points = self._check_fit(X)
+        run = run_of(self)
         targets, self._flat = numbers_of(self, y, len(points))
         self._single = is_single(y)
         weight = checks.sample_weight(run.who, sample_weight, len(points))
@@ -456,8 +456,8 @@ class RFMClassifier(LeafMachine, LabelledRidge):
         InputError
             If the points, targets, weights or parameters are not what they must be.
         """
-        run = run_of(self)
         points = self._check_fit(X)
+        run = run_of(self)
         labels = self._encode(y, len(points), sample_weight)
         sample = sample_of(run.who, points, labels.targets, labels.weight)
         lesson = Lesson(points=points, sample=sample, scaled=sample, truth=labels.codes)
