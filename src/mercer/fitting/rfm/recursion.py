@@ -30,7 +30,7 @@ from ...solvers import RidgeProblem
 from ...solvers.ridge.refits import factored
 
 SAMPLE = 200  # rows whose kernel values tell how wide it is
-LARGEST = 25.0  # logarithm of a factor of rows, in units of their distances
+LARGEST = 60.0  # logarithm of a factor of rows, in units of their distances
 ALIKE = 1e-9  # of the largest distance, up to which two rows are alike
 IN_DOUBLE = 500  # rows up to which double precision costs nothing
 ROUNDING = 4 * float(np.finfo(np.float32).eps)  # of an entry of K in single precision

@@ -48,8 +48,9 @@ class MetricSearch:
     """A search by the losses of rows that were not seen.
 
     sample: the rows. loss: of scores. folds: pairs of training and held-out rows: an error left out
-    in closed form would come from a metric that has seen the row. widths, alphas: to try; alphas of None are searched downhill. steps: how often
-    a metric is renewed at most, or exactly where fixed is set. tried: what was found.
+    in closed form would come from a metric that has seen the row. widths, alphas: to try; alphas of
+    None are searched downhill. steps: how often a metric is renewed at most, or exactly where fixed
+    is set. tried: what folds have judged.
     """
 
     recursion: Recursion

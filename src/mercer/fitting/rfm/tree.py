@@ -55,8 +55,8 @@ class Tree:
         X : ndarray of shape (n, d)
             The rows.
         temperature : float
-            0 leads each row to one leaf, but where rows were divided at random; else a row near a threshold, in units of the spread times
-            the temperature, is shared by both sides.
+            0 leads each row to one leaf, but where rows were divided at random; else a row near a
+            threshold, in units of the spread times the temperature, is shared by both sides.
 
         Returns
         -------
