@@ -113,10 +113,6 @@ def test_the_two_best_widths_are_followed():
 def test_a_metric_is_chosen_where_it_helps():
     rows = random.normal(size=(150, 10))
     sample = Sample(X=rows, targets=np.sin(2 * rows[:, :1]))
-    folds = [
-        (np.flatnonzero(np.arange(150) % 3 != k), np.flatnonzero(np.arange(150) % 3 == k))
-        for k in range(3)
-    ]
 
     def loss(scores, rows):
         return squared(scores, rows, sample.targets)
