@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from .. import models
 from ..checks import Array
-from ..fitting.rfm.tree import Tree
 from ..grams import Prepared
 from ..inputs import Frame, GramRows, Matrix
-from ..kernels import Kernel, Metric
+from ..kernels import Kernel
 from ..postfit.compress.record import Compression, Condensation
 from ..postfit.posterior import Posterior
 from ..solvers import TileCholesky
@@ -347,82 +346,3 @@ def loss(value: Any, context: Context) -> bool:
 
 
 MACHINE_DUAL = only_if(is_dual, dual("outputs"))
-
-
-# --- recursive feature machines -------------------------------------------------------------------
-
-_OF_LEAVES = ("leaves_", "tree_", "temperature_")
-_OF_FUNCTION = ("support_", "dual_coef_", "intercept_", "n_iter_", "_posterior", "coef_")
-
-
-def _has_leaves(context: Context) -> bool:
-    return any(name in vars(context.model) for name in _OF_LEAVES)
-
-
-def without_leaves(rules: Mapping[str, Rule]) -> dict[str, Rule]:
-    """Return the rules of a function of all points, for a machine that may have leaves instead."""
-    return {
-        name: replace(rule, needed=_unless_leaves(rule)) if name in _OF_FUNCTION else rule
-        for name, rule in rules.items()
-    }
-
-
-def _unless_leaves(rule: Rule) -> Callable[[Context], bool]:
-    needed = rule.needed
-
-    def is_needed(context: Context) -> bool:
-        return not _has_leaves(context) and (needed(context) if callable(needed) else needed)
-
-    return is_needed
-
-
-def _metric(value: Any, context: Context) -> bool:
-    kernel = context.model.kernel_
-    return isinstance(kernel, Metric) and np.array_equal(kernel.matrix.values, value)
-
-
-def _tree(value: Any, context: Context) -> bool:
-    """Return whether this is a tree: every split but the first, and every leaf, has one parent."""
-    if type(value) is not Tree:
-        return False
-    n, children = len(value.thresholds), value.children
-    plain = (
-        numbers("splits", "columns").holds(value.directions, context)
-        and numbers("splits").holds(value.thresholds, context)
-        and numbers("splits", above=0).holds(value.spreads, context)
-        and isinstance(children, np.ndarray)
-        and children.dtype.kind == "i"
-        and children.shape == (n, 2)
-    )
-    if not plain:
-        return False
-    later = (children < 0) | (children > np.arange(n)[:, None])
-    return bool(later.all()) and sorted(children.flat) == [*range(-n - 1, 0), *range(1, n)]
-
-
-def _leaves(value: Any, context: Context) -> bool:
-    """Return whether every leaf has a machine of its own, for as many columns and outputs."""
-    if not isinstance(value, tuple) or not context.has("leaves", len(value)):
-        return False
-    return all(
-        type(leaf) is models.RFMRegressor
-        and hasattr(leaf, "_prepared")
-        and not hasattr(leaf, "leaves_")
-        and leaf.n_features_in_ == context.sizes["columns"]
-        and leaf._flat is False
-        and context.has("outputs", len(leaf.intercept_))
-        for leaf in value
-    )
-
-
-METRIC: dict[str, Rule] = {
-    "metric_": Rule("the metric of the kernel", _metric),
-    "feature_importances_": numbers("columns", least=0),
-    "choice_": Rule("a MetricChoice", record(models.MetricChoice)),
-    "alpha_": real(0),
-}
-LEAVES: dict[str, Rule] = {
-    "tree_": only_if(_has_leaves, Rule("a tree of splits", _tree)),
-    "leaves_": only_if(_has_leaves, Rule("a fitted RFMRegressor for each leaf", _leaves)),
-    "temperature_": only_if(_has_leaves, real(0)),
-}

@@ -1,8 +1,9 @@
-"""Rules about what fitted feature maps and encoders are made of."""
+"""Rules about what fitted feature maps, encoders and feature machines are made of."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,10 @@ from ..features.additive import required_kind
 from ..features.draws import METHODS
 from ..features.sketch import polynomial_factors
 from ..features.taylor import HIGHEST
+from ..fitting.rfm.tree import Tree
 from ..grams.maps.waves import PlainWaves, RotatedWaves, Waves
-from ..kernels import Basis, Gaussian, Kernel, Laplacian
-from ..models import Certificate
+from ..kernels import Basis, Gaussian, Kernel, Laplacian, Metric
+from ..models import Certificate, MetricChoice, RFMRegressor
 from ..tables import TableColumn
 from .fitted import is_kernel, record
 from .rules import (
@@ -24,6 +26,7 @@ from .rules import (
     count,
     instance,
     numbers,
+    only_if,
     optional,
     or_none,
     output_config,
@@ -221,3 +224,82 @@ TABLE = Schema(
         "_sklearn_output_config": optional(Rule("what set_output was told", output_config)),
     }
 )
+
+
+# --- recursive feature machines -------------------------------------------------------------------
+
+_OF_LEAVES = ("leaves_", "tree_", "temperature_")
+_OF_FUNCTION = ("support_", "dual_coef_", "intercept_", "n_iter_", "_posterior", "coef_")
+
+
+def _has_leaves(context: Context) -> bool:
+    return any(name in vars(context.model) for name in _OF_LEAVES)
+
+
+def without_leaves(rules: Mapping[str, Rule]) -> dict[str, Rule]:
+    """Return the rules of a function of all points, for a machine that may have leaves instead."""
+    return {
+        name: replace(rule, needed=_unless_leaves(rule)) if name in _OF_FUNCTION else rule
+        for name, rule in rules.items()
+    }
+
+
+def _unless_leaves(rule: Rule) -> Callable[[Context], bool]:
+    needed = rule.needed
+
+    def is_needed(context: Context) -> bool:
+        return not _has_leaves(context) and (needed(context) if callable(needed) else needed)
+
+    return is_needed
+
+
+def _metric(value: Any, context: Context) -> bool:
+    kernel = context.model.kernel_
+    return isinstance(kernel, Metric) and np.array_equal(kernel.matrix.values, value)
+
+
+def _tree(value: Any, context: Context) -> bool:
+    """Return whether this is a tree: every split but the first, and every leaf, has one parent."""
+    if type(value) is not Tree:
+        return False
+    n, children = len(value.thresholds), value.children
+    plain = (
+        numbers("splits", "columns").holds(value.directions, context)
+        and numbers("splits").holds(value.thresholds, context)
+        and numbers("splits", above=0).holds(value.spreads, context)
+        and isinstance(children, np.ndarray)
+        and children.dtype.kind == "i"
+        and children.shape == (n, 2)
+    )
+    if not plain:
+        return False
+    later = (children < 0) | (children > np.arange(n)[:, None])
+    return bool(later.all()) and sorted(children.flat) == [*range(-n - 1, 0), *range(1, n)]
+
+
+def _leaves(value: Any, context: Context) -> bool:
+    """Return whether every leaf has a machine of its own, for as many columns and outputs."""
+    if not isinstance(value, tuple) or not context.has("leaves", len(value)):
+        return False
+    return all(
+        type(leaf) is RFMRegressor
+        and hasattr(leaf, "_prepared")
+        and not hasattr(leaf, "leaves_")
+        and leaf.n_features_in_ == context.sizes["columns"]
+        and leaf._flat is False
+        and context.has("outputs", len(leaf.intercept_))
+        for leaf in value
+    )
+
+
+METRIC: dict[str, Rule] = {
+    "metric_": Rule("the metric of the kernel", _metric),
+    "feature_importances_": numbers("columns", least=0),
+    "choice_": Rule("a MetricChoice", record(MetricChoice)),
+    "alpha_": real(0),
+}
+LEAVES: dict[str, Rule] = {
+    "tree_": only_if(_has_leaves, Rule("a tree of splits", _tree)),
+    "leaves_": only_if(_has_leaves, Rule("a fitted RFMRegressor for each leaf", _leaves)),
+    "temperature_": only_if(_has_leaves, real(0)),
+}

@@ -28,9 +28,7 @@ from .fitted import (
     FLAT,
     JOBS,
     KERNEL_PARAMETER,
-    LEAVES,
     MACHINE_DUAL,
-    METRIC,
     NAMED,
     SUPPORT,
     by_flat,
@@ -43,9 +41,21 @@ from .fitted import (
     loss,
     owners,
     primal,
+)
+from .maps import (
+    BASIS,
+    CENTERS,
+    GRIDS,
+    KNOTS,
+    LEAVES,
+    METRIC,
+    OF_GAMMA,
+    SERIES,
+    SKETCH,
+    TABLE,
+    WAVES,
     without_leaves,
 )
-from .maps import BASIS, CENTERS, GRIDS, KNOTS, OF_GAMMA, SERIES, SKETCH, TABLE, WAVES
 from .rules import (
     Context,
     Fail,
