@@ -148,8 +148,9 @@ def test_docstring(path):
 # --- attributes -----------------------------------------------------------------------------------
 
 OF_SCIKIT_LEARN = {"n_features_in_", "feature_names_in_"}  # every estimator there has them
-# Of a primal solution or the linear kernel, and of approximations.
+# Of a primal solution or the linear kernel, of approximations, and of many points.
 OF_SOME_FITS = {"coef_", "approximation_", "approximation_error_"}
+OF_SOME_FITS |= {"leaves_", "tree_", "temperature_"}
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.linalg.cg import Patience, TooSlow
+from mercer.linalg.cholesky import DenseCholesky
 from mercer.monitor import Monitor, Stopped
 from mercer.solvers import (
     LowRankPreconditioner,
@@ -67,6 +68,31 @@ def test_factors_stop_and_report():
     for work in (factor.inverse_diagonal, lambda: factor.solve(np.ones((25, 1)))):
         with pytest.raises(Stopped):
             work()
+
+
+# --- factors in one piece ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 2, 17])
+@pytest.mark.parametrize("shift", [0.0, 0.3])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_factor_in_one_piece_is_that_of_numpy(n, shift, dtype):
+    A, B = positive(n), np.random.default_rng(1).normal(size=(n, 3))
+    kept, shifted = A.copy(), A + shift * np.eye(n)
+    factor = DenseCholesky(A, dtype, shift)
+    eps = 50 * np.finfo(dtype).eps
+    assert np.allclose(factor.factor, np.linalg.cholesky(shifted), rtol=eps, atol=eps)
+    assert np.allclose(factor.solve(B), np.linalg.solve(shifted, B), rtol=eps, atol=eps)
+    assert np.allclose(factor.inverse_diagonal(), np.diag(np.linalg.inv(shifted)), rtol=eps)
+    assert factor.solve(B).dtype == dtype
+    assert np.array_equal(A, kept)
+
+
+def test_what_has_no_factor_in_one_piece_says_so():
+    A = positive(9)
+    A[4, 4] = -1.0
+    with pytest.raises(NotPositiveDefinite):
+        DenseCholesky(A, np.float64, 0.0)
 
 
 # --- conjugate gradients ----------------------------------------------------------------------

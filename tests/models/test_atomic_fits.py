@@ -17,7 +17,15 @@ from mercer.checks import MemoryLimitError, MercerError
 from mercer.features import GramTransformer, RandomFourier
 from mercer.files.schema import SCHEMAS
 from mercer.kernels import Gaussian, Linear, Polynomial, Spectrum
-from mercer.models import SVC, KernelFisherDiscriminant, KernelKMeans, KernelPCA, OneClassSVM
+from mercer.models import (
+    SVC,
+    KernelFisherDiscriminant,
+    KernelKMeans,
+    KernelPCA,
+    OneClassSVM,
+    RFMClassifier,
+    RFMRegressor,
+)
 from mercer.models.contract import records as records_module
 from mercer.models.contract.atomic import fitted_names, is_atomic
 
@@ -26,7 +34,8 @@ SEVERAL = {"n_clusters": 3, "n_neighbors": 3, "n_components": 1}
 ENTRIES = ("fit", "partial_fit", "fit_transform", "fit_predict")
 
 
-BOUNDED = (*OF_GAMMA, RandomFourier)  # of kernels that cannot overflow
+# Of kernels that cannot overflow.
+BOUNDED = (*OF_GAMMA, RandomFourier, RFMClassifier, RFMRegressor)
 
 
 def model_of(kind, **parameters):

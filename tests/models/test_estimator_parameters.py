@@ -41,6 +41,7 @@ GOOD = {
         *("alpha", "alphas", "coef0", "epsilon", "shrinkage", "random_state", "tol", "verbose"),
         *("average", "break_ties", "center", "fit_intercept", "fit_inverse_transform"),
         *("phase", "probability", "remove_zero_eig", "share", "shuffle", "degree"),
+        *("overlap", "steps"),
     },
     "True": {
         *("average", "break_ties", "center", "fit_intercept", "fit_inverse_transform", "verbose"),
@@ -48,7 +49,7 @@ GOOD = {
     },
     "half": {
         *("C", "alpha", "alphas", "epsilon", "gamma", "gap_tol", "nu", "share", "shrinkage"),
-        *("time_limit", "tol"),
+        *("overlap", "time_limit", "tol", "width"),
     },
     "infinity": {"C"},
     "matrix": {"centers"},  # two points of two columns
@@ -65,6 +66,7 @@ OPTIONAL = {
         "gamma",
         "kernel",
         "kernels",
+        "leaf_rows",
     ),
     *("max_iter", "n_centers", "n_components", "n_jobs", "priors", "random_state", "scaling"),
     *("kernels", "scoring", "time_limit"),

@@ -31,7 +31,8 @@ def test_every_fit_leaves_its_start_and_its_end(kind, records):
     starts = [r for r in records() if r[1].startswith(f"{who}: fit starts")]
     ends = [r for r in records() if r[1].startswith(f"{who}: fit ends")]
     assert [level for level, _ in starts] == ["DEBUG"]
-    assert starts[0][1] == f"{who}: fit starts: X 14 x 2, kernel None"
+    usual = getattr(kind(), "kernel", None)
+    assert starts[0][1] == f"{who}: fit starts: X 14 x 2, kernel {usual!r}"
     assert [level for level, _ in ends] == ["INFO"]
     told = ends[0][1]
     assert model.certificate_.status in told

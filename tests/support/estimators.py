@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from mercer import features, models
-from mercer.kernels import Gaussian, Intersection, Polynomial
+from mercer.kernels import Gaussian, Intersection, Laplacian, Polynomial
 from mercer.models.adaptive.base import KernelLearner
 from mercer.tables import AutoKernelClassifier, AutoKernelRegressor, TableEncoder
 
@@ -20,12 +20,14 @@ CLASSIFIERS = [kind for kind in ESTIMATORS if is_classifier(kind())]
 REGRESSORS = [kind for kind in ESTIMATORS if hasattr(kind, "predict") and "Regressor" in str(kind)]
 REGRESSORS += [models.KernelRidge, models.KernelRidgeCV, models.SVR, models.NuSVR]
 
-# Maps of some kernels only, with one that each can take in the place of any other.
+# Maps and machines of some kernels only, with one that each can take in the place of any other.
 OF_SOME = {
     features.ExplicitMap: Polynomial(2),
     features.PolynomialSketch: Polynomial(2),
     features.AdditiveMap: Intersection(),
     features.RandomFourier: Gaussian(0.7),
+    models.RFMClassifier: Laplacian(0.7),
+    models.RFMRegressor: Laplacian(0.7),
 }
 OF_GAMMA = (features.GaussianTaylor, features.RandomBinning)  # which have no other parameter of it
 

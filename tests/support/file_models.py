@@ -88,6 +88,8 @@ from mercer.models import (
     KernelRidgeClassifier,
     KernelRidgeCV,
     NuSVC,
+    RFMClassifier,
+    RFMRegressor,
     compress,
 )
 from mercer.tables import AutoKernelClassifier, AutoKernelRegressor, Member, TableEncoder
@@ -313,9 +315,30 @@ def _with(model, learners, targets, target="plain"):
     return model
 
 
+def _metrics():
+    """Machines that learn their metric, alone and in leaves."""
+    X, three = ROWS, np.array(["a", "b", "c"] * 3)
+    several = np.eye(3, dtype=int)[np.arange(9) % 3]
+    yield RFMRegressor(metric="full", steps=1, width=1.0).fit(X, X[:, :2]), X
+    yield RFMClassifier("gaussian", steps=1, width=1.0, alpha=0.1).fit(X, three), X
+    yield RFMClassifier(steps=1, cv=2, probability=False).fit(X, several), X
+    yield compress(RFMRegressor(steps=1).fit(X, X[:, 0]), n_centers=4), X
+    many, given = rows(n=210), {"steps": 1, "width": 1.0, "alpha": 0.1, "leaf_rows": 100}
+    yield RFMRegressor(**given).fit(many, many[:, 0] ** 2), many
+    yield RFMClassifier(**given).fit(many, np.digitize(many[:, 0], [-0.5, 0.5])), many
+
+
 def models(short=False):
     """Names, models and the points each was made for; short: fewer of them."""
     yield from _of_kinds(short)
-    for make in (_special, _with_preprocessors, _maps, _compressed, _tables, _automatic):
+    for make in (
+        _special,
+        _with_preprocessors,
+        _maps,
+        _compressed,
+        _tables,
+        _automatic,
+        _metrics,
+    ):
         for number, (model, points) in enumerate(make()):
             yield f"{make.__name__} {number} {type(model).__name__}", model, points

@@ -24,6 +24,7 @@ import scipy.sparse
 from file_models import FUNCTIONS, models
 from mutants import blind, forged
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
 
 from mercer.checks import MercerError
 from mercer.files import container, load, save, streams
@@ -106,7 +107,7 @@ def use(model, few):
         calls.append(lambda: model.score(few, _targets(found["predict"])))
     if _has(model, "inverse_transform"):
         calls.append(lambda: model.inverse_transform(found["transform"]))
-    if _has(getattr(model, "steps", [model])[-1], "get_feature_names_out"):
+    if not isinstance(model, Pipeline) and _has(model, "get_feature_names_out"):
         calls.append(model.get_feature_names_out)
     calls.append(lambda: save(model, io.BytesIO()))
     told = []

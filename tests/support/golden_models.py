@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 from file_models import models
+from sklearn.pipeline import Pipeline
 
 from mercer.files import save
 
@@ -27,7 +28,7 @@ def few_of(points):
 def answers(model, few):
     """What a model says of a few points, by the method that says it."""
     found = {}
-    last = getattr(model, "steps", [(None, model)])[-1][1]
+    last = model[-1] if isinstance(model, Pipeline) else model
     if not hasattr(last, "certificate_"):
         return found
     for name in METHODS:

@@ -279,6 +279,13 @@ def _of_differences(random: Random) -> Any:
     return pick(random, (one, one, one + other, one * other, _mild(random) * one + 1))
 
 
+def _of_distances(random: Random) -> Any:
+    """Return a kernel that falls with the distance, or the name of one."""
+    names = ("Gaussian", "Laplacian", "Exponential", "Matern", "RationalQuadratic", "LpNorm")
+    short = pick(random, ("laplacian", "exponential", "gaussian"))
+    return short if chance(random, 0.6) else ROW_KERNELS[pick(random, names)](random)
+
+
 def _frequencies(random: Random) -> dict[str, Any]:
     return {
         "n_components": pick(random, (8, 64, 200)),
@@ -295,6 +302,17 @@ def _components(random: Random) -> dict[str, Any]:
         "alpha": _wide(random),
         "tol": _tolerance(random, 1e-6),
         "remove_zero_eig": chance(random, 0.5),
+    }
+
+
+def _metric(random: Random) -> dict[str, Any]:
+    return {
+        "metric": pick(random, ("diagonal", "full")),
+        "steps": pick(random, ("auto", 0, 1, 3)),
+        "width": pick(random, ("auto", _mild(random), [0.5, 2.0])),
+        "alpha": pick(random, ("auto", _wide(random))),
+        "cv": pick(random, (2, 4)),
+        "fit_intercept": chance(random, 0.7),
     }
 
 
@@ -346,6 +364,13 @@ ESTIMATORS: dict[str, tuple[str, bool, int, Callable[[Random], dict[str, Any]]]]
         True,
         2,
         lambda r: _search(r) | {"class_weight": pick(r, (None, "balanced"))},
+    ),
+    "RFMRegressor": (NUMBERS, True, 1, _metric),
+    "RFMClassifier": (
+        LABELS,
+        True,
+        1,
+        lambda r: _metric(r) | {"class_weight": pick(r, (None, "balanced"))},
     ),
     "KernelMachineClassifier": (LABELS, True, 4, _class_loss),
     "KernelMachineRegressor": (NUMBERS, True, 4, _number_loss),
@@ -417,7 +442,7 @@ ESTIMATORS: dict[str, tuple[str, bool, int, Callable[[Random], dict[str, Any]]]]
     "AdditiveMap": (NOTHING, False, 1, lambda r: {"n_components": int(r.integers(1, 9))}),
     "RandomBinning": (NOTHING, False, 1, lambda r: {"n_components": int(r.integers(1, 20))}),
 }
-# Maps of some kernels only.
+# Maps and machines of some kernels only.
 OWN: dict[str, Callable[[Random], Any]] = {
     "ExplicitMap": lambda r: k.Polynomial(int(r.integers(1, 4)), _mild(r), pick(r, (0.0, 1.0))),
     "GaussianTaylor": lambda r: k.Gaussian(_gamma(r)),
@@ -425,6 +450,8 @@ OWN: dict[str, Callable[[Random], Any]] = {
     "AdditiveMap": lambda r: pick(r, (k.Intersection(), k.NormalizedIntersection())),
     "RandomBinning": lambda r: k.Laplacian(_gamma(r)),
     "RandomFourier": _of_differences,
+    "RFMRegressor": _of_distances,
+    "RFMClassifier": _of_distances,
 }
 WEIGHTS = ("uniform", "distance")
 WIDEST = 1000  # features of a map that a matrix of them is made of

@@ -68,6 +68,7 @@ DERIVED: dict[str, Derive] = {
     "machine rows": _machine_rows,
     "class outputs": _class_outputs,
     "slopes": lambda sizes: sizes["classes"] if sizes.get("several labels", 0) else 1,
+    "leaves": lambda sizes: sizes["splits"] + 1,
     "kept": lambda sizes: max(sizes["support"], 1),  # without support one point shows the columns
 }
 

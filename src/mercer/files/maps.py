@@ -1,8 +1,9 @@
-"""Rules about what fitted feature maps, encoders and automatic learners are made of."""
+"""Rules about what fitted feature maps, encoders and feature machines are made of."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,21 +13,20 @@ from ..features.additive import required_kind
 from ..features.draws import METHODS
 from ..features.sketch import polynomial_factors
 from ..features.taylor import HIGHEST
+from ..fitting.rfm.tree import Tree
 from ..grams.maps.waves import PlainWaves, RotatedWaves, Waves
-from ..kernels import Basis, Gaussian, Kernel, Laplacian
-from ..models import SVC, SVR, Certificate, KernelMachineClassifier, KernelRidge
-from ..tables import AutoCertificate, Leaderboard, Member, Placed, TableColumn, TableEncoder
-from ..tables.auto.intervals import Intervals
-from ..tables.race.tasks import LOG, PLAIN, Units
-from .fitted import FLAT, JOBS, is_kernel, record
+from ..kernels import Basis, Gaussian, Kernel, Laplacian, Metric
+from ..models import Certificate, MetricChoice, RFMRegressor
+from ..tables import TableColumn
+from .fitted import is_kernel, record
 from .rules import (
     Context,
     Rule,
     Schema,
     count,
     instance,
-    labels,
     numbers,
+    only_if,
     optional,
     or_none,
     output_config,
@@ -226,143 +226,80 @@ TABLE = Schema(
 )
 
 
-# --- automatic learners ------------------------------------------------------------------------
+# --- recursive feature machines -------------------------------------------------------------------
+
+_OF_LEAVES = ("leaves_", "tree_", "temperature_")
+_OF_FUNCTION = ("support_", "dual_coef_", "intercept_", "n_iter_", "_posterior", "coef_")
 
 
-def _encoders(value: Any, context: Context) -> bool:
-    """Return whether these are fitted encoders of one table."""
-    if not isinstance(value, dict) or not value:
+def _has_leaves(context: Context) -> bool:
+    return any(name in vars(context.model) for name in _OF_LEAVES)
+
+
+def without_leaves(rules: Mapping[str, Rule]) -> dict[str, Rule]:
+    """Return the rules of a function of all points, for a machine that may have leaves instead."""
+    return {
+        name: replace(rule, needed=_unless_leaves(rule)) if name in _OF_FUNCTION else rule
+        for name, rule in rules.items()
+    }
+
+
+def _unless_leaves(rule: Rule) -> Callable[[Context], bool]:
+    needed = rule.needed
+
+    def is_needed(context: Context) -> bool:
+        return not _has_leaves(context) and (needed(context) if callable(needed) else needed)
+
+    return is_needed
+
+
+def _metric(value: Any, context: Context) -> bool:
+    kernel = context.model.kernel_
+    return isinstance(kernel, Metric) and np.array_equal(kernel.matrix.values, value)
+
+
+def _tree(value: Any, context: Context) -> bool:
+    """Return whether this is a tree: every split but the first, and every leaf, has one parent."""
+    if type(value) is not Tree:
         return False
-    kinds = all(type(one) is TableEncoder and "columns_" in vars(one) for one in value.values())
-    return kinds and len({_names_of(one) for one in value.values()}) == 1
-
-
-def _names_of(encoder: TableEncoder) -> tuple[str, ...]:
-    return tuple(column.name for column in encoder.columns_)
-
-
-def _first(context: Context) -> TableEncoder:
-    found: TableEncoder = next(iter(context.model.encoders_.values()))
-    return found
-
-
-def _table_width(value: Any, context: Context) -> bool:
-    return count(1).holds(value, context) and bool(value == _first(context).n_features_in_)
-
-
-def _table_names(value: Any, context: Context) -> bool:
-    plain = isinstance(value, np.ndarray) and value.ndim == 1
-    return plain and tuple(value.tolist()) == _names_of(_first(context))
-
-
-def _outputs(model: Any) -> int | None:
-    """Return how many scores a row gets from a member; None: this cannot be one, or is not fitted.
-
-    A classifier of two classes has one.
-    """
-    if type(model) not in (KernelRidge, SVC, SVR, KernelMachineClassifier):
-        return None
-    if "_prepared" not in vars(model):
-        return None
-    if isinstance(model, SVC) and model.decision_function_shape != "ovr":
-        return None
-    if isinstance(model, SVC | KernelMachineClassifier):
-        return 1 if len(model.classes_) == 2 else len(model.classes_)
-    return int(np.size(model.intercept_))
-
-
-def _member(value: Any, context: Context) -> bool:
-    """Return whether a member takes what an encoder gives, and scores what is to be predicted."""
-    encoders, kinds = context.model.encoders_, {PLAIN}
-    if not isinstance(value, Member) or value.view not in encoders:
+    n, children = len(value.thresholds), value.children
+    plain = (
+        numbers("splits", "columns").holds(value.directions, context)
+        and numbers("splits").holds(value.thresholds, context)
+        and numbers("splits", above=0).holds(value.spreads, context)
+        and isinstance(children, np.ndarray)
+        and children.dtype.kind == "i"
+        and children.shape == (n, 2)
+    )
+    if not plain:
         return False
-    if isinstance(getattr(context.model, "units_", None), Units):
-        kinds = set(context.model.units_.means)
-    columns = encoders[value.view].columns_[-1].stop
-    outputs = _outputs(value.model)
-    return (
-        isinstance(value.name, str)
-        and value.target in kinds
-        and real().holds(value.link, context)
-        and real(0).holds(value.weight, context)
-        and outputs is not None
-        and context.has("scores", outputs)
-        and getattr(value.model, "n_features_in_", None) == columns
+    later = (children < 0) | (children > np.arange(n)[:, None])
+    return bool(later.all()) and sorted(children.flat) == [*range(-n - 1, 0), *range(1, n)]
+
+
+def _leaves(value: Any, context: Context) -> bool:
+    """Return whether every leaf has a machine of its own, for as many columns and outputs."""
+    if not isinstance(value, tuple) or not context.has("leaves", len(value)):
+        return False
+    return all(
+        type(leaf) is RFMRegressor
+        and hasattr(leaf, "_prepared")
+        and not hasattr(leaf, "leaves_")
+        and leaf.n_features_in_ == context.sizes["columns"]
+        and leaf._flat is False
+        and context.has("outputs", len(leaf.intercept_))
+        for leaf in value
     )
 
 
-def _members(value: Any, context: Context) -> bool:
-    plain = isinstance(value, tuple) and len(value) > 0
-    whole_sum = plain and all(_member(one, context) for one in value)
-    return whole_sum and abs(sum(one.weight for one in value) - 1.0) < 1e-6
-
-
-def _leaderboard(value: Any, context: Context) -> bool:
-    line = record(Placed)
-    plain = isinstance(value, Leaderboard) and isinstance(value.measure, str)
-    return (
-        plain and isinstance(value.lines, tuple) and all(line(one, context) for one in value.lines)
-    )
-
-
-def _losses(value: Any, context: Context) -> bool:
-    number = real(finite=False)
-    return isinstance(value, dict) and all(number.holds(one, context) for one in value.values())
-
-
-def _sentences(value: Any, context: Context) -> bool:
-    """Return whether these are sentences, those of the encoders among them."""
-    plain = isinstance(value, tuple) and all(isinstance(one, str) for one in value)
-    return plain and set(_first(context).notes_) <= set(value)
-
-
-def _units(value: Any, context: Context) -> bool:
-    if not isinstance(value, Units):
-        return False
-    ends = all(numbers("outputs").holds(end, context) for end in (value.low, value.high))
-    if not ends or bool((value.low > value.high).any()):
-        return False
-    kinds = set(value.means)
-    if set(value.spreads) != kinds or not {PLAIN} <= kinds <= {PLAIN, LOG}:
-        return False
-    known = all(numbers("outputs").holds(one, context) for one in value.means.values())
-    above = all(numbers("outputs", above=0).holds(one, context) for one in value.spreads.values())
-    return known and above and (LOG not in kinds or bool((value.low > 0).all()))
-
-
-def _intervals(value: Any, context: Context) -> bool:
-    if not isinstance(value, Intervals) or not isinstance(value.ratio, tuple):
-        return False
-    fits = numbers("judged", "outputs").holds(value.errors, context)
-    ratio = all(isinstance(one, bool) for one in value.ratio)
-    rising = fits and len(value.errors) > 0 and bool((np.diff(value.errors, axis=0) >= 0).all())
-    return rising and ratio and context.has("outputs", len(value.ratio))
-
-
-_AUTOMATIC: dict[str, Rule] = {
-    "encoders_": Rule("fitted encoders of one table, by name", _encoders),
-    "n_features_in_": Rule("the number of columns", _table_width),
-    "feature_names_in_": optional(Rule("the names of the columns", _table_names)),
-    "members_": Rule("fitted models that fit the encoders, with weights of sum 1", _members),
-    "leaderboard_": Rule("a Leaderboard", _leaderboard),
-    "baselines_": Rule("a loss by name", _losses),
-    "notes_": Rule("sentences", _sentences),
-    "kernel_": instance(Kernel),
-    "certificate_": Rule("an AutoCertificate", record(AutoCertificate)),
+METRIC: dict[str, Rule] = {
+    "metric_": Rule("the metric of the kernel", _metric),
+    "feature_importances_": numbers("columns", least=0),
+    "choice_": Rule("a MetricChoice", record(MetricChoice)),
+    "alpha_": real(0),
 }
-AUTO_CLASSES = Schema(
-    attributes={"classes_": labels("classes")} | _AUTOMATIC,
-    agree=(("scores", "class outputs"),),
-    derived={"class outputs": lambda sizes: 1 if sizes["classes"] == 2 else sizes["classes"]},
-    parameters=JOBS,
-)
-AUTO_NUMBERS = Schema(
-    attributes={
-        "units_": Rule("what turns scores into the units of y", _units),
-        "intervals_": Rule("ascending errors of each output", _intervals),
-        "_flat": FLAT,
-        **_AUTOMATIC,
-    },
-    agree=(("scores", "outputs"),),
-    parameters=JOBS,
-)
+LEAVES: dict[str, Rule] = {
+    "tree_": only_if(_has_leaves, Rule("a tree of splits", _tree)),
+    "leaves_": only_if(_has_leaves, Rule("a fitted RFMRegressor for each leaf", _leaves)),
+    "temperature_": only_if(_has_leaves, real(0)),
+}

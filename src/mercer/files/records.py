@@ -20,6 +20,7 @@ from ..features import (
     RandomBinning,
     RandomFourier,
 )
+from ..fitting.rfm.tree import Tree
 from ..grams.maps.waves import PlainWaves, RotatedWaves
 from ..kernels import Basis
 from ..postfit.compress.record import Compression, Condensation
@@ -71,6 +72,8 @@ ESTIMATORS: tuple[tuple[str, type[Any]], ...] = (
     ("TableEncoder", TableEncoder),
     ("AutoKernelClassifier", AutoKernelClassifier),
     ("AutoKernelRegressor", AutoKernelRegressor),
+    ("RFMClassifier", models.RFMClassifier),
+    ("RFMRegressor", models.RFMRegressor),
 )
 
 _LOSSES: tuple[tuple[str, type[Any]], ...] = (
@@ -118,6 +121,8 @@ RECORDS: tuple[tuple[str, type[Any]], ...] = (
     ("Placed", Placed),
     ("Intervals", Intervals),
     ("Units", Units),
+    ("MetricChoice", models.MetricChoice),
+    ("SplitTree", Tree),
 )
 
 _ESTIMATORS, _RECORDS = dict(ESTIMATORS), dict(RECORDS)

@@ -22,6 +22,7 @@ from ..features import (
     RandomFourier,
 )
 from ..tables import AutoKernelClassifier, AutoKernelRegressor, TableEncoder
+from .automatic import AUTO_CLASSES, AUTO_NUMBERS
 from .fitted import (
     A_POSTERIOR,
     DERIVED,
@@ -43,17 +44,18 @@ from .fitted import (
     primal,
 )
 from .maps import (
-    AUTO_CLASSES,
-    AUTO_NUMBERS,
     BASIS,
     CENTERS,
     GRIDS,
     KNOTS,
+    LEAVES,
+    METRIC,
     OF_GAMMA,
     SERIES,
     SKETCH,
     TABLE,
     WAVES,
+    without_leaves,
 )
 from .rules import (
     Context,
@@ -303,6 +305,17 @@ SCHEMAS: dict[type, Schema] = {
         models.SvmCertificate, _CLASSIFIER_SVM | _APPROXIMATE, _CLASSIFIER_READ, _KEPT
     ),
     models.SVR: _schema(models.SvmCertificate, _SVM | _APPROXIMATE, NAMED, _KEPT),
+    models.RFMClassifier: _schema(
+        models.RidgeCertificate,
+        METRIC | without_leaves(_CLASS_RIDGE) | LEAVES,
+        _PROBABILITY,
+        _OUTPUTS,
+    ),
+    models.RFMRegressor: _schema(
+        models.RidgeCertificate,
+        METRIC | without_leaves(_NUMBER_RIDGE) | LEAVES,
+        _RIDGE_READ,
+    ),
     Nystrom: _schema(NystromCertificate, CENTERS, JOBS),
     ExplicitMap: _schema(models.Certificate, BASIS),
     GaussianTaylor: _schema(models.Certificate, SERIES, OF_GAMMA, kernel="gamma"),

@@ -4,8 +4,8 @@ from .adaptive.base import MklCertificate
 from .adaptive.classifier import MKLClassifier
 from .adaptive.one_class import MKLOneClassSVM
 from .adaptive.recursive import MetricChoice
-from .adaptive.recursive_models import RFMClassifier, RFMRegressor
 from .adaptive.regressor import MKLRegressor
+from .adaptive.rfm import RFMClassifier, RFMRegressor
 from .base import Certificate, KernelEstimator
 from .compression import compress
 from .discriminant import DiscriminantCertificate, KernelFisherDiscriminant

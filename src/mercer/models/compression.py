@@ -203,6 +203,10 @@ def _check_model(model: Any) -> KernelEstimator:
         must = "the model must be carried by points, not by the features of a map"
         got = f"approximation={show(model.approximation)}"
         raise InputError(sentence(WHO, must, got, "Lower n_components of the map instead."))
+    if hasattr(model, "leaves_"):
+        must = "the model must have one function for all points"
+        got = f"{len(model.leaves_)} leaves"
+        raise InputError(sentence(WHO, must, got, "Fit it with leaf_rows=None."))
     if isinstance(model._prepared.points, GramRows):
         must = "the kernel must be one of points, of which fewer can be kept"
         advice = "Fit the model with the kernel itself and the points."

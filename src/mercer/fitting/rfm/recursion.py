@@ -14,7 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.optimize import brentq
+from scipy.spatial.distance import pdist
 
 from ...checks import Array, KernelError, sentence
 from ...grams import Prepared
@@ -22,12 +24,16 @@ from ...grams.sides import Side, View
 from ...grams.slopes.outer import gradient_outer_product
 from ...inputs import Matrix
 from ...kernels import Kernel, MetricMatrix
+from ...linalg.cholesky import NotPositiveDefinite
 from ...monitor import Monitor
 from ...solvers import RidgeProblem
 from ...solvers.ridge.refits import factored
 
 SAMPLE = 200  # rows whose kernel values tell how wide it is
-LARGEST = 25.0  # logarithm of a factor of rows
+LARGEST = 60.0  # logarithm of a factor of rows, in units of their distances
+ALIKE = 1e-9  # of the largest distance, up to which two rows are alike
+IN_DOUBLE = 500  # rows up to which double precision costs nothing
+ROUNDING = 4 * float(np.finfo(np.float32).eps)  # of an entry of K in single precision
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,17 +60,19 @@ class Sample:
 
 @dataclass(frozen=True, kw_only=True)
 class Fit:
-    """f(x) = sum_j c_j k(x, z_j) + b, one column of c per output."""
+    """f(x) = sum_j c_j k(x, z_j) + b, one column of c per output; weight: of the rows z."""
 
     kernel: Kernel
     coefficients: Array
     intercept: Array
     view: View
+    weight: Array | None
 
     def at(self, X: Array, monitor: Monitor) -> Array:
         """Return f of rows, one column per output."""
+        dtype = precision(len(self.view))
         K = Prepared(self.kernel, self.view).gram(
-            Matrix(X), dtype=np.float32, use="once", monitor=monitor
+            Matrix(X), dtype=dtype, use="once", monitor=monitor
         )
         return np.asarray(K @ self.coefficients + self.intercept)
 
@@ -73,7 +81,7 @@ class Fit:
 class Recursion:
     """How a metric is learnt.
 
-    kernel: of any width. width: the larger, the wider: the median value of two rows is
+    kernel: of any width. width: the larger, the wider: the median value of two rows that differ is
     exp(-1 / width). diagonal: whether the metric has one weight per column, not a matrix.
     gradient_rows: at how many rows, drawn at random, the gradient is taken.
     """
@@ -87,32 +95,39 @@ class Recursion:
 
     def fits(self, sample: Sample, steps: int, monitor: Monitor) -> Iterator[Fit]:
         """Yield the fit of each step: the first with all columns alike, then `steps` more."""
-        random, metric = np.random.default_rng(self.seed), self.start(sample.X.shape[1])
+        random, kernel = np.random.default_rng(self.seed), self.plain(sample)
         for step in range(steps + 1):
-            found = ridge_fit(self.scaled(metric, sample.X), sample, self.alpha, monitor)
+            found = ridge_fit(kernel, sample, self.alpha, monitor)
             yield found
             if step < steps:
                 metric = self.next_metric(found, random, monitor)
+                kernel = self.scaled(metric, sample.X, sample.weight)
 
     def learn(self, sample: Sample, steps: int, monitor: Monitor) -> Kernel:
         """Return the kernel with the metric that `steps` fits lead to."""
-        random, metric = np.random.default_rng(self.seed), self.start(sample.X.shape[1])
+        random, kernel = np.random.default_rng(self.seed), self.plain(sample)
         for _ in range(steps):
-            found = ridge_fit(self.scaled(metric, sample.X), sample, self.alpha, monitor)
+            found = ridge_fit(kernel, sample, self.alpha, monitor)
             metric = self.next_metric(found, random, monitor)
-        return self.scaled(metric, sample.X)
+            kernel = self.scaled(metric, sample.X, sample.weight)
+        return kernel
+
+    def plain(self, sample: Sample) -> Kernel:
+        """Return the kernel with which the recursion begins: all columns count alike."""
+        return self.scaled(self.start(sample.X.shape[1]), sample.X, sample.weight)
 
     def start(self, columns: int) -> Array:
         """Return the metric in which all columns count alike."""
         return np.ones(columns) if self.diagonal else np.eye(columns)
 
-    def scaled(self, metric: Array, X: Array) -> Kernel:
+    def scaled(self, metric: Array, X: Array, weight: Array | None = None) -> Kernel:
         """Return the kernel with a metric times the factor that gives it its width on X."""
         random = np.random.default_rng(self.seed)
         rows = random.choice(len(X), min(len(X), SAMPLE), replace=False)
-        some = np.asarray(X[rows], dtype=np.float64)
+        Z = MetricMatrix(metric).applied(np.asarray(X[rows], dtype=np.float64))
         wanted = float(np.exp(-1.0 / self.width))
-        return self.kernel.metric(metric * scale_of(self.kernel, metric, some, wanted) ** 2)
+        factor = scale_of(self.kernel, Z, None if weight is None else weight[rows], wanted)
+        return self.kernel.metric(metric * factor**2)
 
     def next_metric(self, found: Fit, random: np.random.Generator, monitor: Monitor) -> Array:
         """Return the mean outer product of the gradient; its largest entry is 1."""
@@ -123,8 +138,9 @@ class Recursion:
             found.view,
             found.coefficients,
             found.view.points.take(rows),
+            weights=None if found.weight is None else found.weight[rows],
             diagonal=self.diagonal,
-            dtype=np.float32,
+            dtype=precision(n),
             monitor=monitor,
         )
         largest = float(np.abs(G).max(initial=0.0))
@@ -133,8 +149,16 @@ class Recursion:
         return G / largest
 
 
+def precision(rows: int) -> DTypeLike:
+    """Return the precision in which so many rows are fitted."""
+    return np.float64 if rows <= IN_DOUBLE else np.float32
+
+
 def ridge_fit(kernel: Kernel, sample: Sample, alpha: float, monitor: Monitor) -> Fit:
-    """Return the ridge regression of some thousand rows, in single precision where it is enough."""
+    """Return the ridge regression of some thousand rows, in single precision where it is enough.
+
+    Where rounding has left K + alpha I without a factor, alpha is raised by what rounding may do.
+    """
     view = View(Side(Matrix(sample.X)))
     problem = RidgeProblem(
         targets=sample.targets,
@@ -142,29 +166,63 @@ def ridge_fit(kernel: Kernel, sample: Sample, alpha: float, monitor: Monitor) ->
         weight=sample.weight,
         intercept=True,
     )
-    A = Prepared(kernel, view).gram(dtype=np.float32, monitor=monitor).dense()
+    A = Prepared(kernel, view).gram(dtype=precision(len(sample)), monitor=monitor).dense()
     if sample.weight is not None:
-        roots = problem.roots.astype(np.float32)
+        roots = problem.roots.astype(A.dtype)
         A *= roots
         A *= roots[:, 0]
-    _, solved = factored(A, alpha, problem.right_sides(), monitor)
-    c, b, _ = problem.join([solved])
-    return Fit(kernel=kernel, coefficients=problem.roots * c, intercept=b, view=view)
-
-
-def scale_of(kernel: Kernel, metric: Array, X: Array, wanted: float) -> float:
-    """Return the factor of rows at which the median of k(x, y) over pairs of rows is as wanted."""
-    Z = MetricMatrix(metric).applied(X)
-    pairs = np.triu_indices(len(Z), 1)
-    if not len(pairs[0]) or (Z[0] == Z).all():
-        return 1.0  # all rows are alike
-
-    def excess(logarithm: float) -> float:
-        return float(np.median(kernel(np.exp(logarithm) * Z)[pairs])) - wanted
-
+    right = problem.right_sides()
     try:
-        return float(np.exp(brentq(excess, -LARGEST, LARGEST, xtol=1e-3)))
-    except ValueError:  # the same sign at both ends
+        _, solved = factored(A, alpha, right, monitor)
+    except NotPositiveDefinite:
+        largest = float(np.diagonal(A).max())
+        _, solved = factored(A, alpha + len(A) * ROUNDING * largest, right, monitor)
+    c, b, _ = problem.join([solved])
+    return Fit(
+        kernel=kernel,
+        coefficients=problem.roots * c,
+        intercept=b,
+        view=view,
+        weight=sample.weight,
+    )
+
+
+def scale_of(kernel: Kernel, Z: Array, weight: Array | None, wanted: float) -> float:
+    """Return the factor of rows at which the median of k over pairs that differ is as wanted.
+
+    The median is weighted by the products of the weights, so that a weight of 2 is as good as two
+    copies of a row. A value out of reach has the factor that comes nearest.
+    """
+    largest = float(np.abs(Z).max(initial=0.0)) or 1.0
+    Z = Z / largest
+    apart = pdist(Z)
+    told = apart > ALIKE * apart.max(initial=0.0)
+    left, right = (side[told] for side in np.triu_indices(len(Z), 1))
+    shares = None if weight is None else weight[left] * weight[right]
+    if not len(left) or (shares is not None and not shares.any()):
+        return 1.0  # all rows are alike
+    unit = weighted_median(apart[told], shares)
+
+    def median_at(logarithm: float) -> float:
+        return weighted_median(kernel(np.exp(logarithm) * (Z / unit))[left, right], shares)
+
+    high, low = median_at(-LARGEST), median_at(LARGEST)
+    if not low < 0.5 < high:
         must = "the kernel must fall from 1 to 0 with the distance of two points"
         advice = "Take Laplacian() or Gaussian()."
-        raise KernelError(sentence("RFM", must, repr(kernel), advice)) from None
+        raise KernelError(sentence("RFM", must, repr(kernel), advice))
+    if not low < wanted < high:
+        found = LARGEST if wanted <= low else -LARGEST
+    else:
+        found = float(brentq(lambda one: median_at(one) - wanted, -LARGEST, LARGEST, xtol=1e-6))
+    return float(np.exp(found)) / unit / largest
+
+
+def weighted_median(values: Array, weights: Array | None) -> float:
+    """Return the least value that, with those below, has half of the weight."""
+    if weights is None:
+        place = (len(values) - 1) // 2
+        return float(np.partition(values, place)[place])
+    order = np.argsort(values)
+    total = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(total, total[-1] / 2)])

@@ -15,7 +15,7 @@ from ...kernels import Kernel
 from ...monitor import Monitor
 from ...solvers import RidgeProblem
 from ...solvers.ridge.refits import RidgeRefits
-from .recursion import Fit, Recursion, Sample, ridge_fit
+from .recursion import Fit, Recursion, Sample, precision, ridge_fit
 
 WIDTHS = (0.5, 1.0, 2.0, 4.0)
 START, STEP = 0.1, 4.0  # of the penalties that are tried
@@ -47,10 +47,10 @@ class Tried:
 class MetricSearch:
     """A search by the losses of rows that were not seen.
 
-    sample: the rows. loss: of scores. folds: pairs of training and held-out rows, for
-    all that has a learned metric: an error left out in closed form would come from a metric that
-    has seen the row. widths, alphas: to try; alphas of None are searched downhill. steps: how often
-    a metric is renewed at most, or exactly where fixed is set. tried: what was found.
+    sample: the rows. loss: of scores. folds: pairs of training and held-out rows: an error left out
+    in closed form would come from a metric that has seen the row. widths, alphas: to try; alphas of
+    None are searched downhill. steps: how often a metric is renewed at most, or exactly where fixed
+    is set. tried: what folds have judged.
     """
 
     recursion: Recursion
@@ -64,24 +64,25 @@ class MetricSearch:
     monitor: Monitor
     tried: list[Tried] = field(default_factory=list)
 
+    @property
+    def best(self) -> Tried:
+        """The best setting so far."""
+        return min(self.tried, key=lambda one: one.loss)
+
     def run(self) -> Tried:
-        """Return the best setting."""
+        """Return the best setting, by folds; errors left out one by one only tell where to look."""
         plain, start = list[Tried](), START
         for width in self.widths:
             plain.append(self._without_metric(width, start))
             start = plain[-1].alpha
-        if not self.fixed or self.steps == 0:
-            self.tried += plain
-        if self.steps:
-            for one in sorted(plain, key=lambda one: one.loss)[:FOLLOWED]:
-                self.follow(one)
-        return min(self.tried, key=lambda one: one.loss)
+        for one in sorted(plain, key=lambda one: one.loss)[:FOLLOWED]:
+            self.follow(one, plain=not self.fixed or self.steps == 0)
+        return self.best
 
     def _without_metric(self, width: float, start: float) -> Tried:
         """Return the best alpha for a width where all columns count alike, by leaving out one."""
         sample = self.sample
-        equal = self.recursion.start(sample.X.shape[1])
-        kernel = replace(self.recursion, width=width).scaled(equal, sample.X)
+        kernel = replace(self.recursion, width=width).plain(sample)
         K = gram_of(kernel, sample.X, self.monitor)
         rows, found = np.arange(len(sample)), dict[float, Tried]()
 
@@ -104,13 +105,13 @@ class MetricSearch:
                 judge(alpha)
         return min(found.values(), key=lambda one: one.loss)
 
-    def follow(self, plain: Tried) -> None:
-        """Try metrics learnt with the width and the alpha that were best without one.
+    def follow(self, setting: Tried, plain: bool = False) -> None:
+        """Try metrics learnt with the width and the alpha of a setting without one.
 
         All folds go one step at a time, as long as that helps; then other alphas are tried with the
-        best metrics.
+        best metrics. plain: whether to try the setting without a metric, too.
         """
-        recursion = replace(self.recursion, width=plain.width, alpha=plain.alpha)
+        recursion = replace(self.recursion, width=setting.width, alpha=setting.alpha)
         folds = [
             recursion.fits(self.sample.take(train), self.steps, self.monitor)
             for train, _ in self.folds
@@ -118,9 +119,9 @@ class MetricSearch:
         best, fits = None, list[Fit]()
         for step in range(self.steps + 1):
             now = [next(fold) for fold in folds]
-            if step == 0 or (self.fixed and step < self.steps):
+            if (step == 0 and not plain) or (self.fixed and step < self.steps):
                 continue
-            found = self._held_out(replace(plain, steps=step), now)
+            found = self._held_out(replace(setting, steps=step), now)
             self.tried.append(found)
             if best is None or found.loss < best.loss:
                 best, fits = found, now
@@ -177,6 +178,6 @@ def downhill(judge: Callable[[float], float], start: float) -> None:
 
 
 def gram_of(kernel: Kernel, X: Array, monitor: Monitor) -> Array:
-    """Return K of all rows, dense, in single precision."""
+    """Return K of all rows, dense."""
     prepared = Prepared(kernel, View(Side(Matrix(X))))
-    return prepared.gram(dtype=np.float32, monitor=monitor).dense()
+    return prepared.gram(dtype=precision(len(X)), monitor=monitor).dense()

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.exceptions import ConvergenceWarning
 
 from ... import checks
 from ...checks import Array, InputError, sentence
 from ...fitting.rfm.recursion import Recursion, Sample
-from ...fitting.rfm.search import WIDTHS, Loss, MetricSearch, Tried
+from ...fitting.rfm.search import START, WIDTHS, Loss, MetricSearch, Tried
+from ...grams import limited_threads
 from ...inputs import Input, Matrix
 from ...kernels import Exponential, Gaussian, Kernel, Laplacian, to_kernel
 from ...kernels.metric import Metric
 from ...monitor import Stopped
 from ...run import Run
-from ...typing import Folds, KernelLike
+from ...typing import Folds, KernelLike, Numbers
 from ..contract.parameters import splits_of
 from ..ridge.regressor import RidgeEstimator
 
@@ -30,26 +33,30 @@ KERNELS: dict[str, Kernel] = {
     "gaussian": Gaussian(gamma=1.0),
 }
 MOST_STEPS = 8  # where the number of steps is chosen
+USUAL_FOLDS = 4
+USUAL_WIDTH = 1.0  # where there was no time to choose
 SEARCH_ROWS = 2000  # on which width, penalty and steps are chosen
 METRIC_ROWS = 6000  # from which the metric of all rows is learnt
+SEARCH_TIME = 0.5  # of the time limit
+ROUNDED = 1e-12  # spread of targets, in units of the largest, below which they are constant
 
 
 @dataclass(frozen=True, kw_only=True)
 class MetricChoice:
-    """The settings that a search has tried, and the one it chose.
+    """The settings of a recursive feature machine that were chosen, and all that were tried.
 
-    Parameters
+    Attributes
     ----------
     width : float
-        How wide the kernel is: the median value of two rows is exp(-1 / width).
+        How wide the kernel is: the median value of two points that differ is exp(-1 / width).
     alpha : float
         The penalty.
     steps : int
         How often the metric was renewed.
     loss : float
-        The loss on rows that were not seen; NaN where nothing was chosen.
+        The loss on points that were not seen; NaN where nothing was chosen.
     tried : tuple of (float, float, int, float)
-        Width, alpha, steps and loss of all settings that were tried.
+        Width, alpha, steps and loss of all settings that folds have judged.
     """
 
     width: float
@@ -59,14 +66,53 @@ class MetricChoice:
     tried: tuple[tuple[float, float, int, float], ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Lesson:
+    """What a machine learns from.
+
+    points: as they were given. sample: the same as rows with the numbers to predict and weights.
+    scaled: with the targets that metrics are learnt from. truth: what folds and losses are about.
+    """
+
+    points: Input
+    sample: Sample
+    scaled: Sample
+    truth: Array
+
+    @property
+    def kept(self) -> Array:
+        """The points that have a say."""
+        weight = self.sample.weight
+        return np.arange(len(self.sample)) if weight is None else np.flatnonzero(weight)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learnt:
+    """The kernel in its metric, and the penalty.
+
+    scores, rows: what machines gave points that they had not seen, and which these are; None where
+    nothing was chosen.
+    """
+
+    kernel: Metric
+    alpha: float
+    scores: Array | None = None
+    rows: Array | None = None
+
+    @property
+    def chosen(self) -> tuple[Kernel, float]:
+        """Kernel and penalty, as ridge regression takes them."""
+        return self.kernel, self.alpha
+
+
 class RecursiveMachine(RidgeEstimator):
     """What recursive feature machines share."""
 
     kernel: KernelLike
-    alpha: Any
+    alpha: float | Numbers | str  # type: ignore[assignment]
     metric: str
-    steps: Any
-    width: Any
+    steps: int | str
+    width: float | Numbers | str
     cv: Folds
     gradient_rows: int
     choice_: MetricChoice
@@ -78,20 +124,19 @@ class RecursiveMachine(RidgeEstimator):
     # --- parameters -------------------------------------------------------------------------
 
     def _kernel(self) -> Kernel:
-        who = type(self).__name__
-        if isinstance(self.kernel, str) and self.kernel in KERNELS:
-            return KERNELS[self.kernel]
         if self.kernel is None:
             return KERNELS["laplacian"]
-        return to_kernel(self.kernel, who=who)
+        if isinstance(self.kernel, str) and self.kernel in KERNELS:
+            return KERNELS[self.kernel]
+        return to_kernel(self.kernel, who=type(self).__name__)
 
-    def _recursion(self, run: Run) -> Recursion:
+    def _recursion(self, kernel: Kernel, run: Run) -> Recursion:
         who = run.who
         kind = checks.one_of(who, "metric", self.metric, METRICS)
         return Recursion(
-            kernel=self._kernel(),
-            width=1.0,
-            alpha=1.0,
+            kernel=kernel,
+            width=USUAL_WIDTH,
+            alpha=START,
             diagonal=kind == "diagonal",
             gradient_rows=checks.whole(who, "gradient_rows", self.gradient_rows, least=1),
             seed=run.seed,
@@ -117,71 +162,97 @@ class RecursiveMachine(RidgeEstimator):
 
     # --- fit --------------------------------------------------------------------------------
 
-    def _learn(self, sample: Sample, truth: Array, run: Run) -> tuple[Kernel, float]:
-        """Return the kernel with the metric that was learnt, and alpha.
-
-        truth: what folds are made for.
-        """
-        recursion = self._recursion(run)
-        kept = np.arange(len(sample))
-        if sample.weight is not None:
-            kept = np.flatnonzero(sample.weight)
-        random = np.random.default_rng(run.seed)
-        try:
-            self._choose(sample, some_of(kept, SEARCH_ROWS, random), truth, recursion, run)
-            recursion = replace(recursion, width=self.choice_.width, alpha=self.choice_.alpha)
-            rows = some_of(kept, METRIC_ROWS, random)
-            kernel = recursion.learn(sample.take(rows), self.choice_.steps, run.monitor)
-        except Stopped:
-            must = "the metric must be learnt within time_limit"
-            advice = "Raise time_limit, or give width, alpha and steps."
-            run.warn(sentence(run.who, must, "a search that was stopped", advice))
-            self._set_choice(Tried(width=1.0, alpha=1.0, steps=0), [])
-            kernel = recursion.scaled(recursion.start(sample.X.shape[1]), sample.X[kept])
-        assert isinstance(kernel, Metric)
-        self.metric_ = np.array(kernel.matrix.values)
+    def _learn(self, lesson: Lesson, run: Run) -> Learnt:
+        """Choose the settings, and learn the metric."""
+        kernel = self._kernel().resolve(lesson.points, lesson.sample.weight)
+        recursion = self._recursion(kernel, run)
+        kept, random = lesson.kept, np.random.default_rng(run.seed)
+        with limited_threads(run.n_jobs, run.who):
+            rows = some_of(kept, SEARCH_ROWS, random)
+            best = self._choose(lesson, rows, recursion, run)
+            recursion = replace(recursion, width=best.width, alpha=best.alpha)
+            sample = lesson.scaled.take(some_of(kept, METRIC_ROWS, random))
+            try:
+                found = recursion.learn(sample, best.steps, run.rest().monitor)
+            except Stopped:
+                self._warn_of_time(run)
+                self.choice_ = replace(self.choice_, steps=0)
+                found = recursion.plain(sample)
+        assert isinstance(found, Metric)
+        self.metric_ = np.array(found.matrix.values)
         self.feature_importances_ = importances(self.metric_)
-        return kernel, self.alpha_
+        if best.scores is None or best.rows is None:
+            return Learnt(kernel=found, alpha=best.alpha)
+        return Learnt(kernel=found, alpha=best.alpha, scores=best.scores, rows=rows[best.rows])
 
-    def _choose(
-        self, sample: Sample, rows: Array, truth: Array, recursion: Recursion, run: Run
-    ) -> None:
-        """Choose width, penalty and steps on some of the rows."""
+    def _choose(self, lesson: Lesson, rows: Array, recursion: Recursion, run: Run) -> Tried:
+        """Return the width, penalty and steps that are best on some of the points."""
         widths, alphas = self._numbers("width"), self._numbers("alpha")
         steps, fixed = self._most_steps()
-        if widths and alphas and len(widths) == len(alphas) == 1 and fixed:
-            self._set_choice(Tried(width=widths[0], alpha=alphas[0], steps=steps), [])
-            return
-        folds = splits_of(run.who, self.cv, truth[rows], None, is_classifier(self))
-        some = sample.take(rows)
+        first = Tried(
+            width=widths[0] if widths else USUAL_WIDTH,
+            alpha=alphas[0] if alphas else START,
+            steps=steps if fixed else 0,
+        )
+        if fixed and widths and alphas and len(widths) == len(alphas) == 1:
+            return self._note(first, [])
+        sample = lesson.scaled.take(rows)
         search = MetricSearch(
             recursion=recursion,
-            sample=some,
-            loss=self._loss_of(some.targets, truth[rows]),
-            folds=[(np.asarray(a), np.asarray(b)) for a, b in folds],
+            sample=sample,
+            loss=self._loss_of(sample, lesson.truth[rows]),
+            folds=self._folds(lesson.truth, rows, run),
             widths=widths or WIDTHS,
             alphas=alphas,
             steps=steps,
             fixed=fixed,
-            monitor=run.monitor,
+            monitor=run.part(SEARCH_TIME).monitor,
         )
-        best = search.run()
-        if best.scores is not None and best.rows is not None:
-            self._calibrate(best.scores, rows[best.rows])
-        self._set_choice(best, search.tried)
+        try:
+            best = search.run()
+        except Stopped:
+            self._warn_of_time(run)
+            best = search.best if search.tried else replace(first, steps=0)
+        return self._note(best, search.tried)
 
-    def _set_choice(self, found: Tried, tried: Sequence[Tried]) -> None:
+    def _folds(self, truth: Array, rows: Array, run: Run) -> list[tuple[Array, Array]]:
+        """Return folds of some of the points, as places in rows.
+
+        A number of folds is about these points, drawn at random with equal shares of the classes;
+        others are about all points.
+        """
+        cv = USUAL_FOLDS if self.cv is None else self.cv
+        if isinstance(cv, Integral) and not isinstance(cv, bool):
+            count = checks.whole(run.who, "cv", cv, least=2)
+            codes = truth[rows] if is_classifier(self) and truth.ndim == 1 else None
+            return random_folds(run.who, len(rows), count, codes, run.seed)
+        place = np.full(len(truth), -1)
+        place[rows] = np.arange(len(rows))
+        splits = splits_of(run.who, cv, truth, None, is_classifier(self))
+        parts = [tuple(place[side][place[side] >= 0] for side in pair) for pair in splits]
+        found = [(train, held) for train, held in parts if len(train) and len(held)]
+        if not found:
+            must = "cv must have points with a weight to train and to test on"
+            raise InputError(sentence(run.who, must, checks.show(self.cv)))
+        return found
+
+    def _note(self, found: Tried, tried: Sequence[Tried]) -> Tried:
+        """Publish the settings."""
         rows = tuple((one.width, one.alpha, one.steps, one.loss) for one in tried)
         self.choice_ = MetricChoice(
             width=found.width, alpha=found.alpha, steps=found.steps, loss=found.loss, tried=rows
         )
         self.alpha_ = found.alpha
+        return found
 
-    def _calibrate(self, scores: Array, rows: Array) -> None:
-        """Use scores of rows by machines that have not seen them."""
+    def _warn_of_time(self, run: Run) -> None:
+        must = "the metric must be learnt within time_limit"
+        advice = "Raise time_limit, or give width, alpha and steps."
+        text = sentence(run.who, must, "a search that was stopped", advice)
+        run.warn(text, ConvergenceWarning)
 
-    def _loss_of(self, targets: Array, truth: Array) -> Loss:
-        """Return the loss of scores of rows; truth: what the rows are."""
+    def _loss_of(self, sample: Sample, truth: Array) -> Loss:
+        """Return the loss of scores of rows of a sample; truth: what the rows are."""
         raise NotImplementedError
 
 
@@ -195,6 +266,7 @@ def sample_of(who: str, points: Input, targets: Array, weight: Array | None) -> 
 def importances(metric: Array) -> Array:
     """Return the weights of the columns in a metric, of sum 1."""
     diagonal = metric if metric.ndim == 1 else np.diagonal(metric)
+    diagonal = diagonal / diagonal.max()  # so that the sum does not overflow
     return np.asarray(diagonal / diagonal.sum())
 
 
@@ -203,3 +275,36 @@ def some_of(rows: Array, most: int, random: np.random.Generator) -> Array:
     if len(rows) <= most:
         return rows
     return np.sort(random.choice(rows, most, replace=False))
+
+
+def random_folds(
+    who: str, n: int, count: int, codes: Array | None, seed: int
+) -> list[tuple[Array, Array]]:
+    """Return pairs of training and held-out rows; codes: classes that all folds share."""
+    if n < 2:
+        must = "there must be at least two points with a weight to choose settings by"
+        advice = "Give width, alpha and steps."
+        raise InputError(sentence(who, must, f"{n} sample(s)", advice))
+    count = min(count, n)
+    order = np.random.default_rng(seed).permutation(n)
+    if codes is not None:
+        order = order[np.argsort(codes[order], kind="stable")]
+    fold = np.empty(n, dtype=np.intp)
+    fold[order] = np.arange(n) % count
+    return [(np.flatnonzero(fold != one), np.flatnonzero(fold == one)) for one in range(count)]
+
+
+def standardised(targets: Array, weight: Array | None) -> Array:
+    """Return targets of mean 0 and deviation 1, one column per output; constant ones are 0."""
+    units = targets / deviations(targets, weight)
+    return np.asarray(units - np.average(units, axis=0, weights=weight))
+
+
+def deviations(targets: Array, weight: Array | None) -> Array:
+    """Return the standard deviation of each output; of a constant one, its size."""
+    largest = np.abs(targets).max(axis=0)
+    largest = np.where(largest > 0, largest, 1.0)
+    units = targets / largest  # whose squares do not overflow
+    apart = units - np.average(units, axis=0, weights=weight)
+    spread = np.sqrt(np.average(apart**2, axis=0, weights=weight))
+    return np.asarray(largest * np.where(spread > ROUNDED, spread, 1.0))

@@ -294,6 +294,15 @@ class NumberRidge(HasApproximation, MultiOutputMixin, RegressorMixin, RidgeEstim
         values = self._in_precision(values, points) if self._single else values
         if not return_std:
             return values
+        self._check_deviations()
+        coefficients = self.dual_coef_[:, None] if self._flat else self.dual_coef_
+        deviations = self._posterior.deviation(
+            points, self._prepared, coefficients, self._settings(run_of(self))
+        )
+        return values, deviations[:, 0] if self._flat else deviations
+
+    def _check_deviations(self) -> None:
+        """Refuse to say how sure predictions are, where the fit has not left what that takes."""
         if hasattr(self, "compression_"):
             must = "return_std needs the training points"
             got = "a compressed model, which does not have them"
@@ -303,11 +312,6 @@ class NumberRidge(HasApproximation, MultiOutputMixin, RegressorMixin, RidgeEstim
             must = "return_std needs a fit that came to a solution"
             got = f"one that was stopped before ({self.certificate_.status})"
             raise InputError(sentence(type(self).__name__, must, got, "Fit again."))
-        coefficients = self.dual_coef_[:, None] if self._flat else self.dual_coef_
-        deviations = self._posterior.deviation(
-            points, self._prepared, coefficients, self._settings(run_of(self))
-        )
-        return values, deviations[:, 0] if self._flat else deviations
 
 
 class KernelRidge(NumberRidge):

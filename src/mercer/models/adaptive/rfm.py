@@ -8,7 +8,8 @@ from typing import Self
 import numpy as np
 
 from ... import checks
-from ...checks import Array
+from ...checks import Array, InputError, sentence
+from ...fitting.rfm.recursion import Sample
 from ...fitting.rfm.search import Loss
 from ...postfit.calibration import fit_slope, probabilities
 from ...typing import (
@@ -28,10 +29,10 @@ from ..contract.atomic import atomic
 from ..contract.parameters import run_of
 from ..contract.records import recorded
 from ..contract.targets import is_single, numbers_of
-from ..ridge.classifier import LabelledRidge
+from ..ridge.classifier import LabelledRidge, Labels
 from ..ridge.regressor import NumberRidge
 from .leaves import LeafMachine
-from .recursive import sample_of
+from .recursive import Learnt, Lesson, deviations, sample_of, standardised
 
 LEAST_CHANCE = 1e-6  # of the class that came true, in a logarithm
 
@@ -53,13 +54,14 @@ class RFMRegressor(LeafMachine, NumberRidge):
     steps : int or "auto", default="auto"
         How often M is renewed; "auto" chooses up to 8 by `cv`, on at most 2,000 points.
     width : float, list of float or "auto", default="auto"
-        How wide the kernel is: the median of k over pairs of points is exp(-1 / width). The best of
-        a list is chosen by `cv`; "auto" is 0.5, 1, 2 and 4.
+        How wide the kernel is: the median of k over pairs of points that differ is exp(-1 / width).
+        The best of a list is chosen by `cv`; "auto" is 0.5, 1, 2 and 4.
     alpha : float, list of float or "auto", default="auto"
         The penalty, above 0; the best of a list is chosen by `cv`, and "auto" searches downhill.
     cv : int, splitter or iterable of (train, test), default=4
-        The folds on which settings are compared. Errors left out in closed form will not do: they
-        come from a metric that has seen the point.
+        The folds on which settings are compared; a number is drawn at random, with equal shares of
+        the classes. Errors left out in closed form will not do: they come from a metric that has
+        seen the point.
     gradient_rows : int, default=2000
         At how many points, drawn at random, the gradient is taken.
     leaf_rows : int, default=20000
@@ -68,7 +70,7 @@ class RFMRegressor(LeafMachine, NumberRidge):
     overlap : float, default=0.1
         The share of the points of a split, around its threshold, that both sides learn from.
     fit_intercept : bool, default=True
-        Whether there is an offset b that is not penalised.
+        Whether there is an offset b that is not penalised; there is one while the metric is learnt.
     solver : {"auto", "primal", "cholesky", "cg", "nystrom"}, default="auto"
         How the function is found once the metric is known: see `KernelRidge`.
     n_centers : int, default=None
@@ -81,7 +83,8 @@ class RFMRegressor(LeafMachine, NumberRidge):
         Bytes that the fit may allocate, as a number or a text such as "2GB"; "auto" takes a share
         of the free memory.
     time_limit : float, default=None
-        Seconds after which the best solution so far is returned, with a warning.
+        Seconds after which the best solution so far is returned, with a warning; the search for
+        the settings has half of them.
     callback : callable, default=None
         Called with the record of each iteration; returning True stops the fit.
     n_jobs : int, default=None
@@ -210,37 +213,58 @@ class RFMRegressor(LeafMachine, NumberRidge):
         InputError
             If the points, targets, weights or parameters are not what they must be.
         """
-        run = run_of(self)
         points = self._check_fit(X)
+        run = run_of(self)
         targets, self._flat = numbers_of(self, y, len(points))
         self._single = is_single(y)
         weight = checks.sample_weight(run.who, sample_weight, len(points))
         sample = sample_of(run.who, points, targets, weight)
-        mean, spread = targets.mean(axis=0), targets.std(axis=0)
-        scaled = (targets - mean) / np.where(spread > 0, spread, 1.0)
-        chosen = self._learn(replace(sample, targets=scaled), scaled, run)
-        if self._needs_leaves(len(points)):
-            self._fit_leaves(points, sample, scaled, chosen[0], run)
+        scaled = replace(sample, targets=standardised(targets, weight))
+        lesson = Lesson(points=points, sample=sample, scaled=scaled, truth=scaled.targets)
+        learnt = self._learn(lesson, run)
+        if self._needs_leaves(lesson):
+            self._fit_leaves(lesson, learnt, run)
             return self
-        self._solve(points, targets, weight, chosen=chosen, run=run)
+        self._solve(points, targets, weight, chosen=learnt.chosen, run=run)
         if self._flat:
             self._flatten()
         return self
 
-    def _loss_of(self, targets: Array, truth: Array) -> Loss:
-        return lambda scores, rows: float(((targets[rows] - scores) ** 2).mean())
+    def _check_deviations(self) -> None:
+        if "leaves_" in vars(self):
+            must = "return_std needs one function for all points"
+            got = f"{len(self.leaves_)} leaves"
+            advice = "Ask one of leaves_, or fit with leaf_rows=None."
+            raise InputError(sentence(type(self).__name__, must, got, advice))
+        super()._check_deviations()
+
+    def _loss_of(self, sample: Sample, truth: Array) -> Loss:
+        return squared_error(sample)
 
     def _leaf_model(self) -> RFMRegressor:
         return leaf_model(self)
 
 
+def squared_error(sample: Sample) -> Loss:
+    """Return the mean squared error of scores, every output in units of its deviation."""
+    targets, weight = sample.targets, sample.weight
+    units = deviations(targets, weight)
+
+    def loss(scores: Array, rows: Array) -> float:
+        errors = (targets[rows] - scores) / units
+        shares = None if weight is None else weight[rows]
+        return float(np.average((errors**2).mean(axis=1), weights=shares))
+
+    return loss
+
+
 def leaf_model(model: LeafMachine) -> RFMRegressor:
     """Return a machine for a leaf of a model, with the settings that were chosen for all leaves."""
-    known = set(RFMRegressor._get_param_names())
+    known = set(RFMRegressor._get_param_names()) - {"cv", "leaf_rows", "callback"}
     given = {name: value for name, value in model.get_params(deep=False).items() if name in known}
     choice = model.choice_
     given |= {"width": choice.width, "alpha": choice.alpha, "steps": choice.steps}
-    return RFMRegressor(**given | {"leaf_rows": None, "time_limit": None, "callback": None})
+    return RFMRegressor(**given, leaf_rows=None)
 
 
 class RFMClassifier(LeafMachine, LabelledRidge):
@@ -260,13 +284,14 @@ class RFMClassifier(LeafMachine, LabelledRidge):
     steps : int or "auto", default="auto"
         How often M is renewed; "auto" chooses up to 8 by `cv`, on at most 2,000 points.
     width : float, list of float or "auto", default="auto"
-        How wide the kernel is: the median of k over pairs of points is exp(-1 / width). The best of
-        a list is chosen by `cv`; "auto" is 0.5, 1, 2 and 4.
+        How wide the kernel is: the median of k over pairs of points that differ is exp(-1 / width).
+        The best of a list is chosen by `cv`; "auto" is 0.5, 1, 2 and 4.
     alpha : float, list of float or "auto", default="auto"
         The penalty, above 0; the best of a list is chosen by `cv`, and "auto" searches downhill.
     cv : int, splitter or iterable of (train, test), default=4
-        The folds on which settings are compared. Errors left out in closed form will not do: they
-        come from a metric that has seen the point.
+        The folds on which settings are compared; a number is drawn at random, with equal shares of
+        the classes. Errors left out in closed form will not do: they come from a metric that has
+        seen the point.
     gradient_rows : int, default=2000
         At how many points, drawn at random, the gradient is taken.
     leaf_rows : int, default=20000
@@ -277,10 +302,11 @@ class RFMClassifier(LeafMachine, LabelledRidge):
     class_weight : {"balanced"}, dict or list of dict, default=None
         Weight per class, multiplied with the sample weights.
     probability : bool, default=True
-        Whether to calibrate `predict_proba`, on the folds that settings are chosen by; where all
-        settings are given, on leave-one-out scores, which are then too good.
+        Whether to calibrate `predict_proba`, on the folds that settings are chosen by, or with
+        leaves on points kept aside; where all settings are given, on leave-one-out scores of the
+        metric that was learnt, which are a little too good.
     fit_intercept : bool, default=True
-        Whether there is an offset b that is not penalised.
+        Whether there is an offset b that is not penalised; there is one while the metric is learnt.
     solver : {"auto", "primal", "cholesky", "cg", "nystrom"}, default="auto"
         How the function is found once the metric is known: see `KernelRidge`.
     n_centers : int, default=None
@@ -293,7 +319,8 @@ class RFMClassifier(LeafMachine, LabelledRidge):
         Bytes that the fit may allocate, as a number or a text such as "2GB"; "auto" takes a share
         of the free memory.
     time_limit : float, default=None
-        Seconds after which the best solution so far is returned, with a warning.
+        Seconds after which the best solution so far is returned, with a warning; the search for
+        the settings has half of them.
     callback : callable, default=None
         Called with the record of each iteration; returning True stops the fit.
     n_jobs : int, default=None
@@ -429,40 +456,45 @@ class RFMClassifier(LeafMachine, LabelledRidge):
         InputError
             If the points, targets, weights or parameters are not what they must be.
         """
-        run = run_of(self)
         points = self._check_fit(X)
+        run = run_of(self)
         labels = self._encode(y, len(points), sample_weight)
-        self._codes = labels.codes
-        targets, weight = labels.targets, labels.weight
-        sample = sample_of(run.who, points, targets, weight)
-        chosen = self._learn(sample, labels.codes, run)
-        if self._needs_leaves(len(points)):
-            self._fit_leaves(points, sample, labels.codes, chosen[0], run)
+        sample = sample_of(run.who, points, labels.targets, labels.weight)
+        lesson = Lesson(points=points, sample=sample, scaled=sample, truth=labels.codes)
+        learnt = self._learn(lesson, run)
+        if self._needs_leaves(lesson):
+            self._calibrate(self._fit_leaves(lesson, learnt, run), labels)
+        elif learnt.scores is None:
+            self._fit_labels(points, labels, chosen=learnt.chosen, run=run)
         else:
-            calibrated = vars(self).get("slopes_")
-            if calibrated is None:
-                self._fit_labels(points, labels, chosen=chosen, run=run)
-            else:
-                self._solve(points, targets, weight, chosen=chosen, run=run, copies=labels.copies)
-        del self._codes
+            targets, weight, copies = labels.targets, labels.weight, labels.copies
+            self._solve(points, targets, weight, chosen=learnt.chosen, run=run, copies=copies)
+            self._calibrate(learnt, labels)
         return self
 
-    def _calibrate(self, scores: Array, rows: Array) -> None:
-        if self.probability:
+    def _calibrate(self, learnt: Learnt, labels: Labels) -> None:
+        """Fit the slopes to the scores of points by machines that have not seen them."""
+        scores, rows, weight = learnt.scores, learnt.rows, labels.weight
+        if self.probability and scores is not None:
             shown = scores[:, 0] if scores.shape[1] == 1 and not self._multilabel else scores
-            self.slopes_ = self._slopes(shown, self._codes[rows], None)
+            shares = None if weight is None else weight[rows]
+            self.slopes_ = self._slopes(shown, labels.codes[rows], shares)
 
-    def _loss_of(self, targets: Array, truth: Array) -> Loss:
-        if self._multilabel:
-            return lambda scores, rows: float(((targets[rows] - scores) ** 2).mean())
-
-        def log_loss(scores: Array, rows: Array) -> float:
-            shown, codes = (scores[:, 0] if scores.shape[1] == 1 else scores), truth[rows]
-            chances = probabilities(shown, fit_slope(shown, codes, None))
-            true = chances[np.arange(len(rows)), codes]
-            return float(-np.log(np.maximum(true, LEAST_CHANCE)).mean())
-
-        return log_loss
+    def _loss_of(self, sample: Sample, truth: Array) -> Loss:
+        return squared_error(sample) if self._multilabel else log_loss(truth, sample.weight)
 
     def _leaf_model(self) -> RFMRegressor:
         return leaf_model(self)
+
+
+def log_loss(codes: Array, weight: Array | None) -> Loss:
+    """Return the log loss of scores of classes, after the slope that suits them best."""
+
+    def loss(scores: Array, rows: Array) -> float:
+        shown, own = (scores[:, 0] if scores.shape[1] == 1 else scores), codes[rows]
+        shares = None if weight is None else weight[rows]
+        chances = probabilities(shown, fit_slope(shown, own, shares))
+        true = np.maximum(chances[np.arange(len(rows)), own], LEAST_CHANCE)
+        return float(np.average(-np.log(true), weights=shares))
+
+    return loss
