@@ -22,6 +22,7 @@ from mercer import (
     KernelRidge,
     KernelRidgeCV,
     NuSVC,
+    RFMRegressor,
     TableEncoder,
     kernels,
     losses,
@@ -46,6 +47,9 @@ def overlap(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
 
 
 # --- kernels
+RFMRegressor("gaussian", width=[0.5, 1.0], alpha=0.1, steps=2, cv=KFold(3))
+RFMRegressor(steps=None)  # wrong
+RFMRegressor(leaf_rows="many")  # wrong
 SVC(kernel=None)
 SVC(kernel="rbf", gamma="scale")
 SVC(kernel=kernels.Gaussian(0.1))
