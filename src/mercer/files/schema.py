@@ -22,7 +22,6 @@ from ..features import (
     RandomFourier,
 )
 from ..tables import AutoKernelClassifier, AutoKernelRegressor, TableEncoder
-from .automatic import AUTO_CLASSES, AUTO_NUMBERS
 from .fitted import (
     A_POSTERIOR,
     DERIVED,
@@ -43,7 +42,8 @@ from .fitted import (
     owners,
     primal,
 )
-from .maps import (
+from .kinds.automatic import AUTO_CLASSES, AUTO_NUMBERS
+from .kinds.maps import (
     BASIS,
     CENTERS,
     GRIDS,

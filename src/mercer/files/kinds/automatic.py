@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import Kernel
-from ..models import SVC, SVR, KernelMachineClassifier, KernelRidge
-from ..tables import AutoCertificate, Leaderboard, Member, Placed, TableEncoder
-from ..tables.auto.intervals import Intervals
-from ..tables.race.tasks import LOG, PLAIN, Units
-from .fitted import FLAT, JOBS, record
-from .rules import Context, Rule, Schema, count, instance, labels, numbers, optional, real
+from ...kernels import Kernel
+from ...models import SVC, SVR, KernelMachineClassifier, KernelRidge
+from ...tables import AutoCertificate, Leaderboard, Member, Placed, TableEncoder
+from ...tables.auto.intervals import Intervals
+from ...tables.race.tasks import LOG, PLAIN, Units
+from ..fitted import FLAT, JOBS, record
+from ..rules import Context, Rule, Schema, count, instance, labels, numbers, optional, real
 
 
 def _encoders(value: Any, context: Context) -> bool:

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Array
-from ..features.additive import required_kind
-from ..features.draws import METHODS
-from ..features.sketch import polynomial_factors
-from ..features.taylor import HIGHEST
-from ..fitting.rfm.tree import Tree
-from ..grams.maps.waves import PlainWaves, RotatedWaves, Waves
-from ..kernels import Basis, Gaussian, Kernel, Laplacian, Metric
-from ..models import Certificate, MetricChoice, RFMRegressor
-from ..tables import TableColumn
-from .fitted import is_kernel, record
-from .rules import (
+from ...checks import Array
+from ...features.additive import required_kind
+from ...features.draws import METHODS
+from ...features.sketch import polynomial_factors
+from ...features.taylor import HIGHEST
+from ...fitting.rfm.tree import Tree
+from ...grams.maps.waves import PlainWaves, RotatedWaves, Waves
+from ...kernels import Basis, Gaussian, Kernel, Laplacian, Metric
+from ...models import Certificate, MetricChoice, RFMRegressor
+from ...tables import TableColumn
+from ..fitted import is_kernel, record
+from ..rules import (
     Context,
     Rule,
     Schema,

@@ -1,0 +1,1 @@
+"""Rules about what some kinds of fitted estimators are made of."""
