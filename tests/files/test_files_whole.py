@@ -313,6 +313,7 @@ def test_names_in_files_are_told_apart_and_do_not_change():
         "RidgeCertificate",
         "SvmCertificate",
         "NystromCertificate",
+        "AutoCertificate",
     ]
     assert not {"MachineShop", "Task", "Settings", "Found", "Nearest"} & set(dict(RECORDS))
 

@@ -81,7 +81,8 @@ class Race(ABC):
         run, seconds = self.judge.run, self.limits.seconds
         if seconds is not None:
             must = "time_limit must be long enough for one candidate"
-            run.warn(sentence(run.who, must, f"{seconds:g} s", "The model is a linear one."))
+            advice = "The model is a rough one, of few rows. Raise time_limit."
+            run.warn(sentence(run.who, must, f"{seconds:g} s", advice))
 
     def _progress(self) -> str:
         """Return how far the race has come, in a few words."""
