@@ -10,7 +10,7 @@ from mercer.checks import InputError, InputTypeError, MercerError
 from mercer.grams import Multiply, TopK, gram, gram_family
 from mercer.inputs import RowBlocks
 from mercer.kernels import FunctionKernel, Gaussian, Linear
-from mercer.monitor import Monitor, Stopped
+from mercer.monitor import Monitor, Stopped, muted, warn
 
 X = np.random.default_rng(0).normal(size=(400, 3))
 V = np.ones(400)
@@ -212,3 +212,16 @@ def test_time_limit_stops_object_pairs():
     monitor.start()
     with pytest.raises(Stopped, match="time limit"):
         K.dense()
+
+
+def test_muted_warnings_are_records_only(caplog, recwarn):
+    with caplog.at_level("INFO", logger="mercer"):
+        with muted():
+            warn("said inside")
+            with muted():
+                warn("said deeper")
+            warn("still inside")
+        assert not recwarn.list
+        warn("said outside")
+    assert [str(one.message) for one in recwarn.list] == ["said outside"]
+    assert sum("said" in one.message or "still" in one.message for one in caplog.records) == 4

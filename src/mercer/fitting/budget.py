@@ -17,7 +17,7 @@ from ..run import Run
 from ..solvers import NotPositiveDefinite
 from ..solvers.ridge.nystrom import DIRECT, independent
 from .centres import moved_to_means
-from .costs import Costs
+from .costs import Costs, entry_seconds
 
 RANK_WORK = 6.7  # products with K that the preconditioner may cost
 RANK_MOST = 5000
@@ -74,7 +74,7 @@ class GramBudget:
         """A rough estimate of one product with K computed anew, on two cores."""
         points = self.prepared.points
         columns = points.n_columns if isinstance(points, Matrix) else 1000
-        return float(self.n**2 * (0.3 + 0.006 * columns) * 1e-9 * (self.itemsize / 4))
+        return self.n**2 * entry_seconds(columns) * self.itemsize / 4
 
     def _whole(self, limit: int, **options: Any) -> Gram:
         """Return K of all points, kept from the first pass on where half of it is kept."""

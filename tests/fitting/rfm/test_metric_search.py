@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.fitting.rfm.recursion import Recursion, Sample, ridge_fit
-from mercer.fitting.rfm.search import LEAST, MOST, STEP, MetricSearch, Tried, downhill
+from mercer.fitting.rfm.search import MetricSearch, Tried
 from mercer.kernels import Gaussian, Laplacian
 from mercer.monitor import Monitor, Stopped
 
@@ -162,36 +162,6 @@ def test_a_search_can_be_stopped():
     monitor.cancel()
     with pytest.raises(Stopped):
         search(monitor=monitor).run()
-
-
-# --- downhill -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("lowest", [1e-4, 0.02, 3.0, 500.0])
-def test_downhill_ends_next_to_the_minimum(lowest):
-    tried = {}
-
-    def judge(alpha):
-        tried[alpha] = abs(np.log(alpha / lowest))
-        return tried[alpha]
-
-    downhill(judge, 0.1)
-    best = min(tried, key=tried.get)
-    assert 1 / STEP < best / lowest < STEP
-
-
-@pytest.mark.parametrize("sign", [1, -1])
-def test_downhill_ends_at_the_limits(sign):
-    tried = []
-
-    def judge(alpha):
-        tried.append(alpha)
-        return sign * alpha
-
-    downhill(judge, 1.0)
-    assert min(tried) >= LEAST
-    assert max(tried) <= MOST
-    assert (min(tried) < STEP * LEAST) if sign > 0 else (max(tried) > MOST / STEP)
 
 
 def test_full_metrics_are_searched_too():

@@ -19,7 +19,7 @@ from mercer import (
 )
 from mercer.kernels import Gaussian, Laplacian, Linear, Spectrum
 from mercer.models.adaptive import recursive
-from mercer.models.adaptive.recursive import deviations, random_folds, standardised
+from mercer.models.adaptive.recursive import deviations, standardised
 
 random = np.random.default_rng(3)
 N = 150
@@ -221,18 +221,6 @@ def test_a_class_of_one_point():
 
 
 # --- folds --------------------------------------------------------------------------------------
-
-
-def test_random_folds_share_the_classes():
-    codes = np.repeat([0, 1, 2], [40, 20, 3])
-    folds = random_folds("me", 63, 4, codes, 0)
-    assert np.array_equal(np.sort(np.concatenate([held for _, held in folds])), np.arange(63))
-    for train, held in folds:
-        assert not set(train) & set(held)
-        assert len(train) + len(held) == 63
-        assert np.bincount(codes[held], minlength=3)[:2].tolist() == [10, 5]
-    assert len(random_folds("me", 3, 4, None, 0)) == 3
-    assert not np.array_equal(folds[0][1], random_folds("me", 63, 4, codes, 1)[0][1])
 
 
 def test_rows_in_the_order_of_y_do_no_harm():

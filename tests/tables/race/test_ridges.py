@@ -4,18 +4,11 @@ import numpy as np
 import pytest
 
 from mercer import KernelRidge
+from mercer.fitting.ridge.dense import dense_gram
 from mercer.inputs import Matrix
 from mercer.kernels import Gaussian
 from mercer.monitor import Monitor
-from mercer.tables.race.ridges import (
-    LEAST,
-    MOST,
-    STEP,
-    HoldoutScores,
-    RidgeScores,
-    best_penalty,
-    dense_gram,
-)
+from mercer.tables.race.ridges import HoldoutScores, RidgeScores
 from mercer.tables.race.splits import Splits, make_splits
 
 RANDOM = np.random.default_rng(0)
@@ -81,29 +74,3 @@ def test_a_matrix_without_a_factor_gives_no_scores():
     assert np.isnan(held).all()
     alone = RidgeScores(K=K, splits=Splits.of_single_rows(4), **common).at(1e-3)
     assert np.isnan(alone).all()
-
-
-@pytest.mark.parametrize("place", [-3, -1, 0, 1, 4])
-def test_the_search_goes_downhill_to_the_best_penalty(place):
-    wanted = STEP**place
-    found = best_penalty(lambda alpha: abs(np.log(alpha / wanted)), 1.0, 20)
-    assert np.isclose(found, wanted)
-
-
-def test_the_search_tries_no_more_than_it_may():
-    tried = []
-
-    def judge(alpha):
-        tried.append(alpha)
-        return alpha
-
-    best_penalty(judge, 1.0, 4)
-    assert len(tried) == 4
-    tried.clear()
-    assert LEAST <= best_penalty(judge, 1.0, 100) < STEP * LEAST
-    assert max(tried) <= MOST
-
-
-def test_losses_that_are_not_numbers_are_never_the_best():
-    found = best_penalty(lambda alpha: np.inf if alpha < 1 else 1 / alpha, 1.0, 8)
-    assert found > 1.0

@@ -55,10 +55,22 @@ def test_few_groups_and_small_classes():
 
 def test_time_judges_the_last_fifth():
     ((train, held),) = make_splits(20, None, None, True, 0).parts
-    assert np.array_equal(train, np.arange(16))
+    assert np.array_equal(np.sort(train), np.arange(16))
+    assert not np.array_equal(train, np.arange(16))  # their first rows are a sample
     assert np.array_equal(held, np.arange(16, 20))
     ((train, held),) = make_splits(3, None, None, True, 0).parts
-    assert (train.tolist(), held.tolist()) == ([0, 1], [2])
+    assert (sorted(train.tolist()), held.tolist()) == ([0, 1], [2])
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_groups_are_kept_aside_of_many_rows(classes):
+    n = WHOLE + 100
+    groups, codes = np.arange(n) // 7, np.arange(n) % 3 if classes else None
+    splits = make_splits(n, codes, groups, False, 0)
+    ((train, held),) = splits.parts
+    assert not set(groups[train]) & set(groups[held])
+    assert abs(len(held) - HELD_SHARE * n) < 30
+    assert not splits.one_by_one
 
 
 def test_a_class_with_a_single_row():

@@ -23,11 +23,10 @@ from ...grams import Prepared
 from ...grams.sides import Side, View
 from ...grams.slopes.outer import gradient_outer_product
 from ...inputs import Matrix
-from ...kernels import Kernel, MetricMatrix
+from ...kernels import Kernel, Metric, MetricMatrix
 from ...linalg.cholesky import NotPositiveDefinite
 from ...monitor import Monitor
-from ...solvers import RidgeProblem
-from ...solvers.ridge.refits import factored
+from ..ridge.dense import dense_gram, dense_solution, ridge_problem
 
 SAMPLE = 200  # rows whose kernel values tell how wide it is
 LARGEST = 60.0  # logarithm of a factor of rows, in units of their distances
@@ -103,7 +102,7 @@ class Recursion:
                 metric = self.next_metric(found, random, monitor)
                 kernel = self.scaled(metric, sample.X, sample.weight)
 
-    def learn(self, sample: Sample, steps: int, monitor: Monitor) -> Kernel:
+    def learn(self, sample: Sample, steps: int, monitor: Monitor) -> Metric:
         """Return the kernel with the metric that `steps` fits lead to."""
         random, kernel = np.random.default_rng(self.seed), self.plain(sample)
         for _ in range(steps):
@@ -112,7 +111,7 @@ class Recursion:
             kernel = self.scaled(metric, sample.X, sample.weight)
         return kernel
 
-    def plain(self, sample: Sample) -> Kernel:
+    def plain(self, sample: Sample) -> Metric:
         """Return the kernel with which the recursion begins: all columns count alike."""
         return self.scaled(self.start(sample.X.shape[1]), sample.X, sample.weight)
 
@@ -120,14 +119,14 @@ class Recursion:
         """Return the metric in which all columns count alike."""
         return np.ones(columns) if self.diagonal else np.eye(columns)
 
-    def scaled(self, metric: Array, X: Array, weight: Array | None = None) -> Kernel:
+    def scaled(self, metric: Array, X: Array, weight: Array | None = None) -> Metric:
         """Return the kernel with a metric times the factor that gives it its width on X."""
         random = np.random.default_rng(self.seed)
         rows = random.choice(len(X), min(len(X), SAMPLE), replace=False)
         Z = MetricMatrix(metric).applied(np.asarray(X[rows], dtype=np.float64))
         wanted = float(np.exp(-1.0 / self.width))
         factor = scale_of(self.kernel, Z, None if weight is None else weight[rows], wanted)
-        return self.kernel.metric(metric * factor**2)
+        return Metric(self.kernel, metric * factor**2)
 
     def next_metric(self, found: Fit, random: np.random.Generator, monitor: Monitor) -> Array:
         """Return the mean outer product of the gradient; its largest entry is 1."""
@@ -159,30 +158,19 @@ def ridge_fit(kernel: Kernel, sample: Sample, alpha: float, monitor: Monitor) ->
 
     Where rounding has left K + alpha I without a factor, alpha is raised by what rounding may do.
     """
-    view = View(Side(Matrix(sample.X)))
-    problem = RidgeProblem(
-        targets=sample.targets,
-        alpha=np.full(sample.outputs, alpha),
-        weight=sample.weight,
-        intercept=True,
-    )
-    A = Prepared(kernel, view).gram(dtype=precision(len(sample)), monitor=monitor).dense()
-    if sample.weight is not None:
-        roots = problem.roots.astype(A.dtype)
-        A *= roots
-        A *= roots[:, 0]
-    right = problem.right_sides()
+    points = Matrix(sample.X)
+    K = dense_gram(kernel, points, monitor, dtype=precision(len(sample)))
+    problem = ridge_problem(sample.targets, sample.weight, alpha)
     try:
-        _, solved = factored(A, alpha, right, monitor)
+        coefficients, b = dense_solution(K, problem, monitor)
     except NotPositiveDefinite:
-        largest = float(np.diagonal(A).max())
-        _, solved = factored(A, alpha + len(A) * ROUNDING * largest, right, monitor)
-    c, b, _ = problem.join([solved])
+        shift = len(K) * ROUNDING * float((problem.roots[:, 0] ** 2 * np.diagonal(K)).max())
+        coefficients, b = dense_solution(K, problem, monitor, shift)
     return Fit(
         kernel=kernel,
-        coefficients=problem.roots * c,
+        coefficients=coefficients,
         intercept=b,
-        view=view,
+        view=View(Side(points)),
         weight=sample.weight,
     )
 

@@ -8,18 +8,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...checks import Array
-from ...grams import Prepared
-from ...grams.sides import Side, View
 from ...inputs import Matrix
 from ...kernels import Kernel
 from ...monitor import Monitor
-from ...solvers import RidgeProblem
 from ...solvers.ridge.refits import RidgeRefits
+from ..penalties import downhill
+from ..ridge.dense import dense_gram, ridge_problem
 from .recursion import Fit, Recursion, Sample, precision, ridge_fit
 
 WIDTHS = (0.5, 1.0, 2.0, 4.0)
-START, STEP = 0.1, 4.0  # of the penalties that are tried
-LEAST, MOST = 1e-6, 1e4
+START = 0.1  # of the penalties that are tried
 PATIENCE = 2  # steps without a better loss after which no more are tried
 FOLLOWED = 2  # widths with which metrics are learnt
 
@@ -83,16 +81,12 @@ class MetricSearch:
         """Return the best alpha for a width where all columns count alike, by leaving out one."""
         sample = self.sample
         kernel = replace(self.recursion, width=width).plain(sample)
-        K = gram_of(kernel, sample.X, self.monitor)
+        dtype = precision(len(sample))
+        K = dense_gram(kernel, Matrix(sample.X), self.monitor, dtype=dtype)
         rows, found = np.arange(len(sample)), dict[float, Tried]()
 
         def judge(alpha: float) -> float:
-            problem = RidgeProblem(
-                targets=sample.targets,
-                alpha=np.full(sample.outputs, alpha),
-                weight=sample.weight,
-                intercept=True,
-            )
+            problem = ridge_problem(sample.targets, sample.weight, alpha)
             refits = RidgeRefits(K, problem, [alpha], self.monitor, shared=False)
             scores = sample.targets - refits.leave_one_out(alpha)
             found[alpha] = self._judged(Tried(width=width, alpha=alpha, steps=0), scores, rows)
@@ -161,23 +155,3 @@ class MetricSearch:
     def _judged(self, setting: Tried, scores: Array, rows: Array) -> Tried:
         loss = self.loss(scores, rows) if np.isfinite(scores).all() else np.inf
         return replace(setting, loss=loss, scores=scores, rows=rows)
-
-
-def downhill(judge: Callable[[float], float], start: float) -> None:
-    """Judge penalties, from a start on as long as their loss falls."""
-    losses = {start: judge(start)}
-    for factor in (STEP, 1.0 / STEP):
-        best, alpha = losses[start], start * factor
-        while LEAST <= alpha <= MOST:
-            losses[alpha] = judge(alpha)
-            if not losses[alpha] < best:
-                break
-            best, alpha = losses[alpha], alpha * factor
-        if min(losses, key=lambda one: losses[one]) != start:
-            break
-
-
-def gram_of(kernel: Kernel, X: Array, monitor: Monitor) -> Array:
-    """Return K of all rows, dense."""
-    prepared = Prepared(kernel, View(Side(Matrix(X))))
-    return prepared.gram(dtype=precision(len(X)), monitor=monitor).dense()

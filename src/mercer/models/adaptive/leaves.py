@@ -13,7 +13,8 @@ from ... import checks
 from ...checks import Array, InputError, sentence
 from ...fitting.rfm.tree import TEMPERATURES, Grower, Tree, leading
 from ...grams import limited_threads
-from ...inputs import Input, Matrix
+from ...inputs import Input
+from ...kernels.pairs import as_matrix
 from ...monitor import muted
 from ...run import Run
 from ..ridge.regressor import RidgeCertificate
@@ -126,8 +127,7 @@ class LeafMachine(RecursiveMachine):
         if "leaves_" not in vars(self):
             return super()._scores(X)
         points = self._check_predict(X)
-        assert isinstance(points, Matrix)
-        rows = points.dense()
+        rows = as_matrix(points).dense()
         shares = shares_of(self.tree_, rows, self.temperature_)
         out = np.zeros((len(rows), len(self.leaves_[0].intercept_)))
         for k, leaf in enumerate(self.leaves_):

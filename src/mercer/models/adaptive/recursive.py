@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ... import checks
 from ...checks import Array, InputError, sentence
+from ...fitting.folds import random_folds
 from ...fitting.rfm.recursion import Recursion, Sample
 from ...fitting.rfm.search import START, WIDTHS, Loss, MetricSearch, Tried
 from ...grams import limited_threads
@@ -178,7 +179,6 @@ class RecursiveMachine(RidgeEstimator):
                 self._warn_of_time(run)
                 self.choice_ = replace(self.choice_, steps=0)
                 found = recursion.plain(sample)
-        assert isinstance(found, Metric)
         self.metric_ = np.array(found.matrix.values)
         self.feature_importances_ = importances(self.metric_)
         if best.scores is None or best.rows is None:
@@ -225,7 +225,11 @@ class RecursiveMachine(RidgeEstimator):
         if isinstance(cv, Integral) and not isinstance(cv, bool):
             count = checks.whole(run.who, "cv", cv, least=2)
             codes = truth[rows] if is_classifier(self) and truth.ndim == 1 else None
-            return random_folds(run.who, len(rows), count, codes, run.seed)
+            if len(rows) < 2:
+                must = "there must be at least two points with a weight to choose settings by"
+                advice = "Give width, alpha and steps."
+                raise InputError(sentence(run.who, must, f"{len(rows)} sample(s)", advice))
+            return random_folds(len(rows), count, codes, run.seed)
         place = np.full(len(truth), -1)
         place[rows] = np.arange(len(rows))
         splits = splits_of(run.who, cv, truth, None, is_classifier(self))
@@ -275,23 +279,6 @@ def some_of(rows: Array, most: int, random: np.random.Generator) -> Array:
     if len(rows) <= most:
         return rows
     return np.sort(random.choice(rows, most, replace=False))
-
-
-def random_folds(
-    who: str, n: int, count: int, codes: Array | None, seed: int
-) -> list[tuple[Array, Array]]:
-    """Return pairs of training and held-out rows; codes: classes that all folds share."""
-    if n < 2:
-        must = "there must be at least two points with a weight to choose settings by"
-        advice = "Give width, alpha and steps."
-        raise InputError(sentence(who, must, f"{n} sample(s)", advice))
-    count = min(count, n)
-    order = np.random.default_rng(seed).permutation(n)
-    if codes is not None:
-        order = order[np.argsort(codes[order], kind="stable")]
-    fold = np.empty(n, dtype=np.intp)
-    fold[order] = np.arange(n) % count
-    return [(np.flatnonzero(fold != one), np.flatnonzero(fold == one)) for one in range(count)]
 
 
 def standardised(targets: Array, weight: Array | None) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -112,11 +111,9 @@ class AutoKernel(HasMembers, BaseEstimator):  # type: ignore[misc]
         if most is not None:
             most = checks.whole(who, "max_candidates", most, least=1)
         run = run_of(self)
-        seconds = run.monitor.time_limit
-        if most is not None or seconds is None:
-            seconds = None
+        if most is not None:
             run.monitor.time_limit = None
-        return run, Limits(started=time.monotonic(), seconds=seconds, candidates=most)
+        return run, Limits(monitor=run.monitor, candidates=most)
 
     def _kept(
         self, n: int, weight: Array | None, codes: Array | None, limits: Limits, run: Run
@@ -274,9 +271,10 @@ def _entries(member: Member) -> int:
 def _first_kernel(members: Sequence[Member], race: Race) -> Kernel:
     """Return the kernel of the heaviest kernel model; of the best one where there are none."""
     found = [m.model.kernel_ for m in members if isinstance(m.model, KernelEstimator)]
-    best = found[0] if found else race.judge.kernel_of(race.results.kernel_models()[0].candidate)
-    assert best is not None
-    return best
+    if found:
+        return found[0]
+    best = race.results.kernel_models()[0].candidate
+    return race.judge.views[best.view].kernel(best.family, best.width)
 
 
 def _how(judge: Judge) -> str:

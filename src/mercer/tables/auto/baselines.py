@@ -8,11 +8,13 @@ import numpy as np
 
 from ...checks import Array
 from ..encoder import TableEncoder
+from ..encoder.columns.table import spread_rows
 from ..race.judging import TREES, Judge, Judged
 from ..race.tasks import PLAIN, ClassTask, Task
 
 BASELINES = {"linear": "A linear model", TREES: "Boosted trees"}
 SAME = 1.0 - 1e-9  # correlation of a column with the target from which on it is the target
+GLANCE = 2000  # rows that tell most columns of many values from those of few
 FEW = 5  # rows that a value of a column must have on average to be a code of the class
 
 
@@ -58,9 +60,13 @@ def _is_number(part: Array, task: Task) -> bool:
 def _is_class(part: Array, task: Task) -> bool:
     if not isinstance(task, ClassTask):
         return False
-    values, place = np.unique(part, axis=0, return_inverse=True)
-    if len(values) * FEW > len(part):
+    if not _has_few_values(part[spread_rows(len(part), GLANCE)]) or not _has_few_values(part):
         return False
+    values, place = np.unique(part, axis=0, return_inverse=True)
     table = np.zeros((len(values), task.count))
     np.add.at(table, (place.ravel(), task.codes), 1.0)
     return bool(((table > 0).sum(axis=1) == 1).all())
+
+
+def _has_few_values(part: Array) -> bool:
+    return len(np.unique(part, axis=0)) * FEW <= len(part)

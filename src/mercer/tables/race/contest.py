@@ -13,7 +13,7 @@ from ...checks import sentence
 from ...monitor import Stopped
 from ...status import Status
 from .holdout import HoldoutJudge
-from .judging import TREES, Candidate, FoldJudge, Judged, sees_all_classes
+from .judging import RIDGES, TREES, Candidate, FoldJudge, Judged, sees_all_classes
 from .pace import Limits, Pace
 from .portfolio import FIRST, STANDARD, by_promise, by_turns, fixed, learned, machines, trees
 from .results import Results
@@ -215,7 +215,7 @@ class HoldoutRace(Race):
         seen, longest = set[tuple[str, str]](), 0.0
         for one in self.results.kernel_models():
             kind = (one.candidate.family, one.candidate.learner)
-            if kind in seen or one.candidate.learner not in ("ridge", "rfm"):
+            if kind in seen or one.candidate.learner not in RIDGES:
                 continue
             if self.limits.seconds is None and len(seen) >= PROMOTED:
                 break

@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ...checks import Array
+from ...fitting.costs import entry_seconds
+from ...fitting.ridge.dense import dense_gram
 from ...inputs import Matrix
 from ...kernels import Kernel
-from ...monitor import muted
 from .judging import LEAST_SECONDS, TREES, Candidate, Judge, Judged, best_metrics, scores_of
-from .ridges import HoldoutScores, dense_gram
+from .ridges import HoldoutScores
 
 USUAL_SIZE, MOST_SIZE = 4000, 6000
 NEARLY = 1.5  # times that size, up to which candidates are fitted to all rows at once
@@ -107,22 +108,13 @@ class HoldoutJudge(Judge):
         """
         start, candidate = time.monotonic(), judged.candidate
         rows = self.splits.parts[0][0]
-        n, kernel = len(rows), judged.kernel
-        model = self.model_of(candidate, kernel)
-        if np.isfinite(within):
-            model.set_params(time_limit=max(within, LEAST_SECONDS))
-            if n > MOST_WHOLE or whole_seconds(n, self.width) > within:
-                model.set_params(solver="nystrom", n_centers=centres_for(n, self.width, within))
-        sample = self.sample_of(candidate, rows)
-        with muted():
-            model.fit(sample.X, sample.targets, sample_weight=sample.weight)
+        n, kernel, options = len(rows), judged.kernel, dict[str, object]()
+        limit = max(within, LEAST_SECONDS) if np.isfinite(within) else None
+        if limit is not None and (n > MOST_WHOLE or whole_seconds(n, self.width) > limit):
+            options = {"solver": "nystrom", "n_centers": centres_for(n, self.width, limit)}
+        model = self.fitted(candidate, kernel, rows, limit, **options)
         found = self._scored(candidate, kernel, self._scores(candidate, model), start)
         return replace(found, trained=n, model=model)
-
-
-def entry_seconds(columns: int) -> float:
-    """Return the seconds that one value of a kernel takes."""
-    return (0.3 + 0.006 * columns) * 1e-9
 
 
 def whole_seconds(n: int, columns: int) -> float:

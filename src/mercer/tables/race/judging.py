@@ -9,23 +9,25 @@ from typing import Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from ...checks import Array
+from ...fitting.penalties import downhill
 from ...fitting.rfm.recursion import Recursion, Sample
 from ...fitting.rfm.search import MetricSearch, Tried
+from ...fitting.ridge.dense import dense_gram
 from ...kernels import Kernel
 from ...models import SVC, SVR, KernelMachineClassifier, KernelRidge
 from ...models.base import KernelEstimator
 from ...monitor import Monitor, Stopped, muted
 from ...run import Run
-from .ridges import RidgeScores, best_penalty, dense_gram
+from .ridges import RidgeScores
 from .splits import Splits
 from .tasks import PLAIN, ClassTask, Task
 from .views import UNIT, TableView
 
 TRIES = 8  # penalties of one candidate
 GRADIENT_ROWS = 2000  # at which the gradient is taken for a metric
+RIDGES = ("ridge", "rfm")  # the learners whose models are ridge models
 TREES = "trees"  # the learner that is no kernel model, for comparison
 # One fit to all rows, of the time that it takes to judge a candidate.
 FIT_SHARE = {"ridge": 0.7, "rfm": 0.3, "svm": 0.3, "logistic": 0.3, TREES: 0.5}
@@ -180,8 +182,12 @@ class Judge:
     def model_of(self, candidate: Candidate, kernel: Kernel | None) -> BaseEstimator:
         """Return the estimator of a candidate, not fitted."""
         if candidate.learner == TREES:
-            classes = isinstance(self.task, ClassTask)
-            boosted = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
+            from sklearn import ensemble  # here: it takes long to load, and encoders do without
+
+            if isinstance(self.task, ClassTask):
+                boosted = ensemble.HistGradientBoostingClassifier
+            else:
+                boosted = ensemble.HistGradientBoostingRegressor
             return boosted(early_stopping=False, random_state=self.run.seed)
         model: KernelEstimator
         if candidate.learner == "logistic":
@@ -197,24 +203,31 @@ class Judge:
         )
 
     def fitted(
-        self, candidate: Candidate, kernel: Kernel | None, rows: Array, within: float | None = None
+        self,
+        candidate: Candidate,
+        kernel: Kernel | None,
+        rows: Array,
+        within: float | None = None,
+        **options: object,
     ) -> BaseEstimator:
-        """Return the model of a candidate fitted to rows; within: so many seconds."""
-        model = self.model_of(candidate, kernel)
+        """Return the model of a candidate fitted to rows; within: so many seconds.
+
+        options: parameters that differ from those of `model_of`.
+        """
+        model = self.model_of(candidate, kernel).set_params(**options)
         limit = self.monitor.time_limit
         if within is None and limit is not None:
             left = limit - self.monitor.seconds
-            most = left if candidate.learner in ("ridge", "rfm") else MACHINE_SHARE * limit
+            most = left if candidate.learner in RIDGES else MACHINE_SHARE * limit
             within = max(min(left, most), LEAST_SECONDS)
         if candidate.learner != TREES:
             model.set_params(time_limit=within)
-        y = self.task.targets(candidate.target)[rows]
-        if candidate.learner != "ridge" and candidate.learner != "rfm":
+        sample = self.sample_of(candidate, rows)
+        y = sample.targets
+        if candidate.learner not in RIDGES:
             y = self.task.codes[rows] if isinstance(self.task, ClassTask) else y[:, 0]
-        weight = self.task.weights(rows)
-        X = self.views[candidate.view].X[rows]
         with muted():
-            return model.fit(X, y, sample_weight=weight)
+            return model.fit(sample.X, y, sample_weight=sample.weight)
 
     def judged(self, candidate: Candidate, scores: Array, seconds: float) -> Judged:
         """Return what honest scores of the judged rows are worth."""
@@ -236,7 +249,7 @@ class Judge:
 
         start = time.monotonic()
         try:
-            best_penalty(loss, candidate.penalty, TRIES)
+            downhill(loss, candidate.penalty, TRIES)
         except Stopped:
             if not found:
                 raise

@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
+
+from ...monitor import Monitor
 
 RATE = 3e10  # multiplications and additions per second, before a learner was timed
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """How long a race may take: so many seconds from the start, or so many candidates.
+    """How long a race may take: as long as a monitor says, or so many candidates."""
 
-    started: a moment of `time.monotonic`.
-    """
-
-    started: float
-    seconds: float | None
+    monitor: Monitor
     candidates: int | None
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds from the start; None where there is no clock."""
+        return self.monitor.time_limit
 
     @property
     def left(self) -> float:
         """Seconds that are left."""
-        if self.seconds is None:
-            return np.inf
-        return self.started + self.seconds - time.monotonic()
+        return np.inf if self.seconds is None else self.seconds - self.monitor.seconds
 
     @property
     def share(self) -> float:
         """The share of the time that is over."""
-        if self.seconds is None:
-            return 0.0
-        return min((time.monotonic() - self.started) / self.seconds, 1.0)
+        return 0.0 if self.seconds is None else min(self.monitor.seconds / self.seconds, 1.0)
 
     def is_full(self, judged: int) -> bool:
         """Return whether there have been as many candidates as there may be."""

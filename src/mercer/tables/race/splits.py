@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.model_selection import (
-    BaseCrossValidator,
-    GroupKFold,
-    KFold,
-    StratifiedGroupKFold,
-    StratifiedKFold,
-)
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
 from ...checks import Array
+from ...fitting.folds import random_folds
 
 FOLDS = 4
 WHOLE = 2000  # rows up to which all are judged: beyond, a part of them is held out once
@@ -52,30 +46,31 @@ def make_splits(
     one group stay together. in_time: whether rows are ordered by time; then the last are judged by
     those before them.
     """
+    random = np.random.default_rng(seed)
     if in_time:
         first = n - max(1, int(HELD_SHARE * n))
-        return Splits(parts=((np.arange(first), np.arange(first, n)),))
-    count = min(FOLDS, n if codes is None else int(np.bincount(codes).min()))
-    if groups is not None:
-        largest = n if codes is None else int(np.bincount(codes).max())
-        count = min(FOLDS, len(np.unique(groups)), largest)
-        kind = GroupKFold if codes is None else StratifiedGroupKFold
-        return Splits(parts=_parts(kind(count, shuffle=True, random_state=seed), codes, groups, n))
+        return Splits(parts=((random.permutation(first), np.arange(first, n)),))
+    count = FOLDS
     if n > WHOLE:
         count = max(round(1 / HELD_SHARE), int(np.ceil(n / HELD_MOST)))
-    stratified = codes is not None and np.bincount(codes).min() >= 2
-    splitter = StratifiedKFold if stratified else KFold
-    count = max(2, min(count, n))
-    parts = _parts(splitter(count, shuffle=True, random_state=seed), codes, None, n)
+    elif codes is not None and groups is None:
+        count = max(2, min(FOLDS, int(np.bincount(codes).min())))
+    parts = random_folds(n, count, codes, seed)
+    if groups is not None:
+        parts = _group_folds(codes, groups, count, seed)
     if n > WHOLE:
         train, held = parts[0]
-        return Splits(parts=((np.random.default_rng(seed).permutation(train), held),))
-    return Splits(parts=parts, one_by_one=True)
+        return Splits(parts=((random.permutation(train), held),))
+    return Splits(parts=tuple(parts), one_by_one=groups is None)
 
 
-def _parts(
-    splitter: BaseCrossValidator, codes: Array | None, groups: Array | None, n: int
-) -> tuple[tuple[Array, Array], ...]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a class with few rows is not in every part
-        return tuple(splitter.split(np.zeros(n), codes, groups))
+def _group_folds(
+    codes: Array | None, groups: Array, count: int, seed: int
+) -> list[tuple[Array, Array]]:
+    """Return folds that keep groups together and, where it can be, the shares of the classes."""
+    sizes = np.bincount(np.zeros(len(groups), dtype=int) if codes is None else codes)
+    count = min(count, len(np.unique(groups)), int(sizes.max()))
+    stratified = codes is not None and int(sizes.min()) >= count
+    kind = StratifiedGroupKFold if stratified else GroupKFold
+    splitter = kind(count, shuffle=True, random_state=seed)
+    return list(splitter.split(groups, codes, groups))
