@@ -1,0 +1,1 @@
+"""Models of and for other programs: LIBSVM's text files and ONNX."""

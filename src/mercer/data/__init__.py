@@ -1,0 +1,1 @@
+"""Data files: tables, matrices, strings, trees and graphs, read as kernels take them."""

@@ -1,0 +1,1 @@
+"""Pictures of kernels and models, with matplotlib."""
