@@ -2,6 +2,7 @@
 
 from .auto.base import AutoCertificate
 from .auto.classifier import AutoKernelClassifier
+from .auto.honest import OutOfSample
 from .auto.leaderboard import Leaderboard, Placed
 from .auto.members import Member
 from .auto.regressor import AutoKernelRegressor
@@ -13,6 +14,7 @@ __all__ = [
     "AutoKernelRegressor",
     "Leaderboard",
     "Member",
+    "OutOfSample",
     "Placed",
     "TableColumn",
     "TableEncoder",

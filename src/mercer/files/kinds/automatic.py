@@ -8,11 +8,18 @@ import numpy as np
 
 from ...kernels import Kernel
 from ...models import SVC, SVR, KernelMachineClassifier, KernelRidge
-from ...tables import AutoCertificate, Leaderboard, Member, Placed, TableEncoder
+from ...tables import (
+    AutoCertificate,
+    Leaderboard,
+    Member,
+    OutOfSample,
+    Placed,
+    TableEncoder,
+)
 from ...tables.auto.intervals import Intervals
 from ...tables.race.tasks import LOG, PLAIN, Units
 from ..fitted import FLAT, JOBS, record
-from ..rules import Context, Rule, Schema, count, instance, labels, numbers, optional, real
+from ..rules import Context, Rule, Schema, count, instance, labels, numbers, optional, real, whole
 
 
 def _encoders(value: Any, context: Context) -> bool:
@@ -125,6 +132,20 @@ def _intervals(value: Any, context: Context) -> bool:
     return rising and ratio and context.has("outputs", len(value.ratio))
 
 
+def _out_of_sample(value: Any, context: Context) -> bool:
+    """Return whether these are predictions of rows, as many by each baseline as by the ensemble."""
+    if not isinstance(value, OutOfSample) or not isinstance(value.baselines, dict):
+        return False
+    known = all(isinstance(name, str) for name in value.baselines)
+    tables = [value.values, *value.baselines.values()]
+    outputs = "classes" if hasattr(context.model, "classes_") else "outputs"
+    return (
+        known
+        and whole("judged").holds(value.rows, context)
+        and all(numbers("judged", outputs).holds(one, context) for one in tables)
+    )
+
+
 _AUTOMATIC: dict[str, Rule] = {
     "encoders_": Rule("fitted encoders of one table, by name", _encoders),
     "n_features_in_": Rule("the number of columns", _table_width),
@@ -132,6 +153,7 @@ _AUTOMATIC: dict[str, Rule] = {
     "members_": Rule("fitted models that fit the encoders, with weights of sum 1", _members),
     "leaderboard_": Rule("a Leaderboard", _leaderboard),
     "baselines_": Rule("a loss by name", _losses),
+    "out_of_sample_": optional(Rule("honest predictions of judged rows", _out_of_sample)),
     "notes_": Rule("sentences", _sentences),
     "kernel_": instance(Kernel),
     "certificate_": Rule("an AutoCertificate", record(AutoCertificate)),

@@ -31,7 +31,8 @@ from ..race.portfolio import VIEWS
 from ..race.splits import Splits, make_splits
 from ..race.tasks import Task
 from ..race.views import TableView
-from .baselines import BASELINES, baseline_losses, leaking_columns
+from .baselines import BASELINES, baseline_values, leaking_columns
+from .honest import OutOfSample
 from .leaderboard import Leaderboard, Placed
 from .members import HasMembers, Member, fit_members
 from .rows import sample_rows
@@ -86,6 +87,7 @@ class AutoKernel(HasMembers, BaseEstimator):  # type: ignore[misc]
     n_jobs: int | None
     leaderboard_: Leaderboard
     baselines_: dict[str, float]
+    out_of_sample_: OutOfSample
     notes_: tuple[str, ...]
     kernel_: Kernel
     certificate_: AutoCertificate
@@ -152,9 +154,9 @@ class AutoKernel(HasMembers, BaseEstimator):  # type: ignore[misc]
         return make_splits(len(kept), codes, some, self.split == "time", run.seed)
 
     def _learn(
-        self, table: Table, task: Task, splits: Splits, run: Run, limits: Limits
-    ) -> tuple[Array, Array]:
-        """Run the race and fit the members; return the judged rows and their evidence."""
+        self, table: Table, task: Task, splits: Splits, kept: Array, run: Run, limits: Limits
+    ) -> None:
+        """Run the race and fit the members; kept: the rows of the table in X of the user."""
         encoded = self._encode_table(table)
         views = {name: TableView(X) for name, X in encoded.items()}
         with limited_threads(run.n_jobs, run.who):
@@ -164,8 +166,11 @@ class AutoKernel(HasMembers, BaseEstimator):  # type: ignore[misc]
             # The members are fitted in any case.
             unlimited = judge.without_limit()
             self.members_ = fit_members(unlimited, ensemble.chosen, limits, bool(self.refit))
+        baselines = baseline_values(judge, race.results.ranked())
+        self.out_of_sample_ = OutOfSample(
+            rows=kept[splits.rows], values=ensemble.values, baselines=baselines
+        )
         self._note(judge, race, ensemble.loss)
-        return judge.splits.rows, ensemble.evidence
 
     def _race(
         self,
@@ -196,7 +201,9 @@ class AutoKernel(HasMembers, BaseEstimator):  # type: ignore[misc]
         lines = tuple(_placed(judge, one, used.get(one.name, 0.0)) for one in judged)
         measure = measure_of(self.scoring, self._measure)
         self.leaderboard_ = Leaderboard(measure=measure, lines=lines)
-        self.baselines_ = baseline_losses(judge, judged)
+        self.baselines_ = {
+            name: judge.loss_of(values) for name, values in self.out_of_sample_.baselines.items()
+        }
         self.notes_ = self._sentences(race, loss)
         self.kernel_ = _first_kernel(self.members_, race)
         self.certificate_ = AutoCertificate(

@@ -18,18 +18,18 @@ GLANCE = 2000  # rows that tell most columns of many values from those of few
 FEW = 5  # rows that a value of a column must have on average to be a code of the class
 
 
-def baseline_losses(judge: Judge, judged: Sequence[Judged]) -> dict[str, float]:
-    """Return the loss of each baseline on the judged rows, for those that were judged."""
+def baseline_values(judge: Judge, judged: Sequence[Judged]) -> dict[str, Array]:
+    """Return what each baseline predicts for the judged rows; judged: the best first."""
     task, splits = judge.task, judge.splits
     rows = splits.rows
     constant = np.zeros((len(task), task.constant(rows).shape[1]))
     for train, held in splits.parts:
         constant[held] = task.constant(train)
-    found = {"constant": task.loss(task.evidence(constant[rows], rows), rows)}
+    found = {"constant": constant[rows]}
     for name in BASELINES:
-        losses = [one.loss for one in judged if one.candidate.family == name]
-        if losses:
-            found[name] = min(losses)
+        values = [one.values for one in judged if one.candidate.family == name]
+        if values:
+            found[name] = values[0]
     return found
 
 

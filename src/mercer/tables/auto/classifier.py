@@ -88,6 +88,8 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
         The encoders, "standard" and "rank", of which each member takes one.
     leaderboard_ : Leaderboard
         All that was tried, with its loss on rows it had not seen.
+    out_of_sample_ : OutOfSample
+        Predictions for training rows by ensembles, and baselines, that have not seen them.
     baselines_ : dict of float
         The loss of the shares of the classes ("constant"), of a linear model ("linear") and of
         boosted trees ("trees"), where they were judged.
@@ -200,7 +202,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
             weight=weight,
             score=self._score(),
         )
-        self._learn(table.take(kept), task, splits, run, limits)
+        self._learn(table.take(kept), task, splits, kept, run, limits)
         return self
 
     def _check_classes(self, codes: Array, who: str) -> None:

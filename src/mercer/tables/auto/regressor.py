@@ -84,6 +84,8 @@ class AutoKernelRegressor(MultiOutputMixin, RegressorMixin, AutoKernel):  # type
         The encoders, "standard" and "rank", of which each member takes one.
     leaderboard_ : Leaderboard
         All that was tried, with its loss on rows it had not seen.
+    out_of_sample_ : OutOfSample
+        Predictions for training rows by ensembles, and baselines, that have not seen them.
     baselines_ : dict of float
         The loss of the mean ("constant"), of a linear model ("linear") and of
         boosted trees ("trees"), where they were judged.
@@ -197,9 +199,9 @@ class AutoKernelRegressor(MultiOutputMixin, RegressorMixin, AutoKernel):  # type
         members = group_numbers(run.who, groups, len(table), self.split)
         splits = self._splits(kept, None, members, run)
         task = NumberTask(y=targets, weight=weight, score=self._score())
-        rows, values = self._learn(table.take(kept), task, splits, run, limits)
+        self._learn(table.take(kept), task, splits, kept, run, limits)
         self.units_ = task.units
-        self.intervals_ = fit_intervals(targets[rows], values)
+        self.intervals_ = fit_intervals(targets[splits.rows], self.out_of_sample_.values)
         return self
 
     def _score(self) -> Score | None:

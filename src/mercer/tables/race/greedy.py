@@ -39,20 +39,29 @@ def bagged_weights(evidence: Array, losses: Losses, seed: int, bags: int = BAGS)
     return np.asarray(total / total.sum())
 
 
-def crossed_evidence(evidence: Array, losses: Losses, seed: int, bags: int = FEW_BAGS) -> Array:
-    """Return the evidence of ensembles whose weights were chosen without the row that they judge.
-
-    Each of a few folds of the rows gets the ensemble that is chosen on the others.
-    """
+def crossed_weights(
+    evidence: Array, losses: Losses, seed: int, bags: int = FEW_BAGS
+) -> list[tuple[Array, Array]]:
+    """Return a few folds of the rows, each with the weights that are chosen on all other rows."""
     n = evidence.shape[1]
-    order, found = np.random.default_rng(seed).permutation(n), np.empty_like(evidence[0])
+    order, found = np.random.default_rng(seed).permutation(n), []
     for held in np.array_split(order, min(CROSSED, n)):
         rest = np.setdiff1d(order, held)
         if not len(rest):
             rest = held
         own = partial(_on_rows_of, losses, rest)
-        weights = bagged_weights(evidence[:, rest], own, seed, bags)
-        found[held] = np.tensordot(weights, evidence[:, held], axes=1)
+        found.append((held, bagged_weights(evidence[:, rest], own, seed, bags)))
+    return found
+
+
+def crossed_mean(stack: Array, crossed: list[tuple[Array, Array]]) -> Array:
+    """Return the mean over candidates, of each fold of rows with its own weights.
+
+    stack: of all candidates, along the first axis. crossed: see `crossed_weights`.
+    """
+    found = np.empty_like(stack[0])
+    for held, weights in crossed:
+        found[held] = np.tensordot(weights, stack[:, held], axes=1)
     return np.asarray(found)
 
 

@@ -69,13 +69,14 @@ class Candidate:
 class Judged:
     """A candidate with its honest predictions.
 
-    candidate: with the penalty that was best. link, evidence, loss: see `Task`; of the rows that
-    are judged. seconds: that it took. trained, kernel, model: where one model gave all predictions,
-    on how many rows it was fitted, its kernel, and the model itself.
+    candidate: with the penalty that was best. link, values, evidence, loss: see `Task`; of the rows
+    that are judged. seconds: that it took. trained, kernel, model: where one model gave all
+    predictions, on how many rows it was fitted, its kernel, and the model itself.
     """
 
     candidate: Candidate
     link: float
+    values: Array
     evidence: Array
     loss: float
     seconds: float
@@ -121,6 +122,11 @@ class Judge:
     def training_rows(self) -> list[Array]:
         """The rows that models which are judged are fitted to."""
         return [train for train, _ in self.splits.parts]
+
+    def loss_of(self, values: Array) -> float:
+        """Return the loss of values of the judged rows."""
+        rows = self.splits.rows
+        return self.task.loss(self.task.evidence(values, rows), rows)
 
     def without_limit(self) -> Self:
         """Return the same judge without a clock."""
@@ -232,12 +238,20 @@ class Judge:
     def judged(self, candidate: Candidate, scores: Array, seconds: float) -> Judged:
         """Return what honest scores of the judged rows are worth."""
         rows, task = self.splits.rows, self.task
-        link, evidence, loss = 1.0, scores, np.inf
+        link, values, evidence, loss = 1.0, scores, scores, np.inf
         if np.isfinite(scores).all():
             link = task.link(scores, rows, candidate.target)
-            evidence = task.evidence(task.values(scores, link, candidate.target), rows)
+            values = task.values(scores, link, candidate.target)
+            evidence = task.evidence(values, rows)
             loss = task.loss(evidence, rows)
-        return Judged(candidate=candidate, link=link, evidence=evidence, loss=loss, seconds=seconds)
+        return Judged(
+            candidate=candidate,
+            link=link,
+            values=values,
+            evidence=evidence,
+            loss=loss,
+            seconds=seconds,
+        )
 
     def best(self, candidate: Candidate, try_one: Callable[[Candidate], Judged]) -> Judged:
         """Return the candidate with the best penalty; try_one: judges it with its own."""

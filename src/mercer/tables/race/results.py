@@ -7,7 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...checks import Array
-from .greedy import BAGS, FEW_BAGS, SLOW_BAGS, bagged_weights, crossed_evidence
+from .greedy import (
+    BAGS,
+    FEW_BAGS,
+    SLOW_BAGS,
+    bagged_weights,
+    crossed_mean,
+    crossed_weights,
+)
 from .judging import TREES, Judge, Judged
 
 
@@ -54,18 +61,22 @@ class Results:
 
         bags, few = (BAGS, FEW_BAGS) if task.score is None else (SLOW_BAGS, SLOW_BAGS)
         weights = bagged_weights(evidence, losses, seed, bags)
-        crossed = crossed_evidence(evidence, losses, seed, few)
+        crossed = crossed_weights(evidence, losses, seed, few)
         chosen = [(one, float(w)) for one, w in zip(able, weights, strict=True) if w > 0]
-        return Ensemble(chosen=tuple(chosen), evidence=crossed, loss=task.loss(crossed, rows))
+        return Ensemble(
+            chosen=tuple(chosen),
+            values=crossed_mean(np.stack([one.values for one in able]), crossed),
+            loss=task.loss(crossed_mean(evidence, crossed), rows),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ensemble:
     """The candidates of an ensemble with their weights.
 
-    evidence, loss: of the judged rows, by ensembles whose weights were chosen without them.
+    values, loss: of the judged rows, by ensembles whose weights were chosen without them.
     """
 
     chosen: tuple[tuple[Judged, float], ...]
-    evidence: Array
+    values: Array
     loss: float
