@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from .diagnostics import hsic_test as hsic_test
     from .diagnostics import mmd_test as mmd_test
     from .diagnostics import repair as repair
+    from .files import ModelCard as ModelCard
     from .files import load as load
+    from .files import read_card as read_card
     from .files import save as save
     from .grams import GramStack as GramStack
     from .grams import gram as gram
@@ -92,6 +94,7 @@ _HOME = {
     "MKLRegressor": "models",
     "MemoryLimitError": "checks",
     "MercerError": "checks",
+    "ModelCard": "files",
     "NuSVC": "models",
     "NuSVR": "models",
     "OneClassSVM": "models",
@@ -114,6 +117,7 @@ _HOME = {
     "num_threads": "_native",
     "parse": "kernels",
     "prepare": "grams",
+    "read_card": "files",
     "repair": "diagnostics",
     "save": "files",
     "set_num_threads": "_native",

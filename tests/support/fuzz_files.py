@@ -27,7 +27,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
 from mercer.checks import MercerError
-from mercer.files import container, load, save, streams
+from mercer.files import container, load, make_card, read_card, save, streams
 
 SECONDS = 10  # that one mutation may take
 METHODS = (
@@ -69,7 +69,7 @@ class Case:
 
     def __init__(self, name, model, points):
         buffer = io.BytesIO()
-        save(model, buffer)
+        save(model, buffer, card=make_card(model, points))
         self.name, self.data = name, buffer.getvalue()
         with streams.opened(self.data, name) as source:
             manifest, tensors = container.read(source, name)
@@ -169,6 +169,7 @@ def _try(data, case, kind):
     try:
         with _limited(SECONDS), warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
+            _use_card(data, case.few)
             try:
                 model = load(data, FUNCTIONS)
             except MercerError:
@@ -182,6 +183,14 @@ def _try(data, case, kind):
     except Exception as error:
         lines = "".join(traceback.format_exception(error, limit=-4))
         return f"{kind}, raw", f"{type(error).__name__}\n{lines}"
+
+
+def _use_card(data, few):
+    """Read the card and compare rows with it, whatever became of the model."""
+    with contextlib.suppress(MercerError):
+        card = read_card(data)
+        if card is not None:
+            card.outside(few)
 
 
 @contextlib.contextmanager

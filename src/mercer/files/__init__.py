@@ -19,15 +19,29 @@ from ..checks import FileError, InputTypeError, sentence, show
 from ..monitor import warn
 from ..typing import Estimator
 from . import container, points, streams, structures  # noqa: F401  (they add words to the table)
+from .cards import CardColumn, CardScore, ModelCard, Outside, card_of_json, make_card
 from .context import LoadContext, SaveContext, reference
 from .estimators import pack_model, unpack_model
 from .streams import Readable, Writable
 from .values import unpack_value
 
-__all__ = ["load", "save"]
+__all__ = [
+    "CardColumn",
+    "CardScore",
+    "ModelCard",
+    "Outside",
+    "load",
+    "make_card",
+    "read_card",
+    "save",
+]
 
 
-def save(model: Estimator, target: str | os.PathLike[str] | Writable) -> None:
+def save(
+    model: Estimator,
+    target: str | os.PathLike[str] | Writable,
+    card: ModelCard | None = None,
+) -> None:
     """Write a model to a file, by custom `name.mercer`: whole, or not at all.
 
     The file holds what predictions need, which for a kernel model includes training points: whoever
@@ -41,6 +55,8 @@ def save(model: Estimator, target: str | os.PathLike[str] | Writable) -> None:
         An estimator of mercer, fitted or not, or a pipeline that ends in one.
     target : str, path or binary file object
         Where to write. What is written to a file object is not whole before the call returns.
+    card : ModelCard, default=None
+        What the model learnt from and how good it is, which the file then says as well.
 
     Raises
     ------
@@ -50,6 +66,7 @@ def save(model: Estimator, target: str | os.PathLike[str] | Writable) -> None:
     See Also
     --------
     load : The way back.
+    read_card : The card alone.
 
     References
     ----------
@@ -65,6 +82,10 @@ def save(model: Estimator, target: str | os.PathLike[str] | Writable) -> None:
     ['yes']
     """
     streams.check_target(target, "save")
+    if card is not None and not isinstance(card, ModelCard):
+        must = "card must be a ModelCard"
+        advice = "mercer.files.make_card makes one of a model and its data."
+        raise InputTypeError(sentence("save", must, show(card), advice))
     packing = SaveContext()
     try:
         parts = pack_model(model, packing)
@@ -73,6 +94,8 @@ def save(model: Estimator, target: str | os.PathLike[str] | Writable) -> None:
         raise FileError(sentence("save", must, show(type(model)))) from None
     manifest = _versions(packing) | parts
     manifest |= {"functions": sorted(packing.functions), "left_out": packing.left_out}
+    if card is not None:
+        manifest["card"] = card.as_dict()
     who = f"save({streams.name_of(target)})"
     streams.write(target, container.content(who, manifest, packing.tensors))
 
@@ -134,13 +157,61 @@ def load(
     return model
 
 
+def read_card(
+    source: str | os.PathLike[str] | bytes | bytearray | memoryview | Readable,
+) -> ModelCard | None:
+    """Read the card of a model file, without the model.
+
+    Only the head of the file is read, so that it is quick for a large model too. The card is
+    checked as strictly as a model is: a closed set of names, finite numbers, limited sizes.
+
+    Parameters
+    ----------
+    source : str, path, bytes or binary file object
+        Where to read.
+
+    Returns
+    -------
+    ModelCard or None
+        The card; None for a model that was saved without one.
+
+    Raises
+    ------
+    FileError
+        If the file is not a model file, its head is damaged, or its card is not a card.
+
+    See Also
+    --------
+    save : Writes a model with its card.
+
+    Examples
+    --------
+    >>> import io
+    >>> from mercer import SVC, read_card, save
+    >>> from mercer.files import make_card
+    >>> X, y = [[0.0], [1.0], [3.0]], ["no", "yes", "yes"]
+    >>> model, buffer = SVC().fit(X, y), io.BytesIO()
+    >>> save(model, buffer, card=make_card(model, X, y, target="sold"))
+    >>> read_card(buffer.getvalue()).target
+    'sold'
+    """
+    who = f"read_card({streams.name_of(source)})"
+    with streams.opened(source, who) as bytes_of_model:
+        manifest = container.read_manifest(bytes_of_model, who)
+    card = manifest.get("card")
+    return None if card is None else card_of_json(card, who)
+
+
 def _versions(packing: SaveContext) -> dict[str, Any]:
-    """Return who wrote the file and who can read it; one without preprocessors every reader can."""
+    """Return who wrote the file and who can read it; one without preprocessors every reader can.
+
+    A card is no hindrance: a reader that does not know cards passes over it.
+    """
     text = ".".join(map(str, container.FORMAT))
     manifest: dict[str, Any] = {"format": text, "min_reader": "1.0"}
     manifest["writer"] = f"mercer {version('mercer')}"
     if packing.uses_scikit_learn:
-        manifest |= {"min_reader": text, "scikit-learn": sklearn.__version__}
+        manifest |= {"min_reader": "1.1", "scikit-learn": sklearn.__version__}
     if packing.transformers:
         manifest["transformers"] = [packed for _, packed in packing.transformers]
     return manifest

@@ -24,7 +24,7 @@ from ..checks import Array, FileError, sentence, show
 from . import strict
 from .streams import Source
 
-FORMAT = (1, 1)  # what this reader understands, and what this writer writes
+FORMAT = (1, 2)  # what this reader understands, and what this writer writes
 HEADER_LIMIT = 10_000_000
 TENSOR_LIMIT = 4096
 SIZE_LIMIT = 2**48  # of one dimension: far above any file, far below an overflow
@@ -123,6 +123,12 @@ def read(source: Source, who: str) -> tuple[dict[str, Any], dict[str, Array]]:
     header = _read_header(source, who)
     manifest, entries = parse_header(header, source.size - 8 - len(header), who)
     return manifest, {name: _read_tensor(source, name, entries[name], who) for name in entries}
+
+
+def read_manifest(source: Source, who: str) -> dict[str, Any]:
+    """Return the manifest alone; the tensors are known to fill the file, but are not read."""
+    header = _read_header(source, who)
+    return parse_header(header, source.size - 8 - len(header), who)[0]
 
 
 def _read_header(source: Source, who: str) -> bytes:
