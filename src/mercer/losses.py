@@ -253,8 +253,7 @@ class Huber:
     References
     ----------
     .. [1] P. Huber, "Robust estimation of a location parameter", Annals of Mathematical Statistics
-    35
-       (1964).
+       35 (1964).
 
     Examples
     --------

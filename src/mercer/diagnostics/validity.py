@@ -403,8 +403,7 @@ def repair(K: MatrixLike, method: str = "clip") -> Repair:
     References
     ----------
     .. [1] N. Higham, "Computing the nearest correlation matrix", IMA Journal of Numerical Analysis
-    22
-       (2002).
+       22 (2002).
 
     Examples
     --------
@@ -506,8 +505,7 @@ def center(K: MatrixLike) -> Array:
     References
     ----------
     .. [1] B. Schölkopf, A. Smola, K.-R. Müller, "Nonlinear component analysis as a kernel
-    eigenvalue
-       problem", Neural Computation 10 (1998).
+       eigenvalue problem", Neural Computation 10 (1998).
 
     Examples
     --------

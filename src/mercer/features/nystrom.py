@@ -185,7 +185,7 @@ class Nystrom(FeatureMap):
     def product(self, X: PointsLike, coefficients: Numbers) -> Array:
         """Compute phi(X) coefficients, without storing phi(X).
 
-        It is K(X, Z) (L'**-1 coefficients): the function of a linear model on these features.
+        It is K(X, Z) (L'^-1 coefficients): the function of a linear model on these features.
 
         Parameters
         ----------

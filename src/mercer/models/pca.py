@@ -148,8 +148,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     References
     ----------
     .. [1] B. Schölkopf, A. Smola, K.-R. Müller, "Nonlinear component analysis as a kernel
-    eigenvalue
-       problem", Neural Computation 10 (1998).
+       eigenvalue problem", Neural Computation 10 (1998).
 
     Examples
     --------
