@@ -1,14 +1,25 @@
 """Losses, links and units of what is to be predicted, by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 
-from mercer.tables.race.tasks import LEAST_CHANCE, LOG, PLAIN, ClassTask, NumberTask
+from mercer.tables.race.tasks import (
+    CHANCES,
+    FLOOR,
+    LEAST_CHANCE,
+    LOG,
+    PLAIN,
+    ClassTask,
+    NumberTask,
+    class_chances,
+)
 
 RANDOM = np.random.default_rng(0)
 CODES = np.array([0, 2, 1, 0, 2, 2])
-CHANCES = RANDOM.dirichlet(np.ones(3), 6)
+PROBABILITIES = RANDOM.dirichlet(np.ones(3), 6)
 WEIGHT = np.array([1.0, 2.0, 0.5, 1.0, 3.0, 1.0])
 ROWS = np.arange(6)
 
@@ -16,12 +27,12 @@ ROWS = np.arange(6)
 @pytest.mark.parametrize("weight", [None, WEIGHT])
 def test_the_loss_of_classes_is_the_log_loss(weight):
     task = ClassTask(codes=CODES, count=3, weight=weight)
-    found = task.loss(task.evidence(CHANCES, ROWS), ROWS)
-    assert np.isclose(found, log_loss(CODES, CHANCES, sample_weight=weight))
+    found = task.loss(task.evidence(PROBABILITIES, ROWS), ROWS)
+    assert np.isclose(found, log_loss(CODES, PROBABILITIES, sample_weight=weight))
     some = np.array([5, 1, 0])
     own = None if weight is None else weight[some]
-    found = task.loss(task.evidence(CHANCES[some], some), some)
-    wanted = log_loss(CODES[some], CHANCES[some], sample_weight=own, labels=[0, 1, 2])
+    found = task.loss(task.evidence(PROBABILITIES[some], some), some)
+    wanted = log_loss(CODES[some], PROBABILITIES[some], sample_weight=own, labels=[0, 1, 2])
     assert np.isclose(found, wanted)
 
 
@@ -36,8 +47,8 @@ def test_evidence_is_linear_in_values():
     others = RANDOM.dirichlet(np.ones(3), 6)
     tasks = [ClassTask(codes=CODES, count=3), NumberTask(y=RANDOM.normal(size=(6, 3)))]
     for task in tasks:
-        mixed = task.evidence(0.3 * CHANCES + 0.7 * others, ROWS)
-        parts = 0.3 * task.evidence(CHANCES, ROWS) + 0.7 * task.evidence(others, ROWS)
+        mixed = task.evidence(0.3 * PROBABILITIES + 0.7 * others, ROWS)
+        parts = 0.3 * task.evidence(PROBABILITIES, ROWS) + 0.7 * task.evidence(others, ROWS)
         np.testing.assert_allclose(mixed, parts, rtol=1e-14)
 
 
@@ -118,8 +129,42 @@ def test_a_loss_of_the_user_sees_values_truth_and_weights_of_the_rows():
 
     task = ClassTask(codes=CODES, count=3, weight=WEIGHT, score=score).take(np.array([4, 2, 1]))
     rows = np.array([2, 0])
-    assert task.loss(task.evidence(CHANCES[:2], rows), rows) == 7.0
+    assert task.loss(task.evidence(PROBABILITIES[:2], rows), rows) == 7.0
     values, truth, weight = seen[0]
-    assert np.array_equal(values, CHANCES[:2])
+    assert np.array_equal(values, PROBABILITIES[:2])
     assert truth.tolist() == [2, 2]
     assert weight.tolist() == [2.0, 3.0]
+
+
+def test_scores_of_a_ridge_model_are_read_as_chances():
+    task = ClassTask(codes=np.array([0, 1, 2, 0]), count=3)
+    chances = np.array([[0.7, 0.3, 0.0], [0.4, 0.6, 0.0], [0.0, 0.5, 0.5], [1.0, 0.0, 0.0]])
+    found = task.values(2 * chances - 1, 1.0, CHANCES)
+    bent = FLOOR * np.log1p(np.exp(chances / FLOOR))
+    np.testing.assert_allclose(found, bent / bent.sum(axis=1, keepdims=True))
+    assert (np.abs(found - chances) < 0.15).all()
+    assert task.readings(PLAIN, is_ridge=True) == (PLAIN, CHANCES)
+    assert task.readings(CHANCES, is_ridge=False) == (PLAIN,)
+    assert replace(task, count=2).readings(PLAIN, is_ridge=True) == (PLAIN,)
+
+
+def test_scores_far_below_stay_finite_chances():
+    found = class_chances(np.array([[-1e6, 1.0, -1e6], [-1e6, -1e6, -1e6]]), 3.0, CHANCES)
+    assert np.isfinite(found).all()
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    np.testing.assert_allclose(found[1], 1 / 3)
+
+
+def test_the_better_reading_is_taken():
+    """Chances that a ridge model states are better than exponentials of its scores."""
+    random = np.random.default_rng(0)
+    chances = random.dirichlet([0.3] * 6, size=4000)
+    codes = np.array([random.choice(6, p=one) for one in chances])
+    task, rows = ClassTask(codes=codes, count=6), np.arange(4000)
+    losses = {}
+    for kind in (PLAIN, CHANCES):
+        link = task.link(2 * chances - 1, rows, kind)
+        losses[kind] = task.loss(
+            task.evidence(task.values(2 * chances - 1, link, kind), rows), rows
+        )
+    assert losses[CHANCES] < losses[PLAIN]

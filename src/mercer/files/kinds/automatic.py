@@ -17,7 +17,7 @@ from ...tables import (
     TableEncoder,
 )
 from ...tables.auto.intervals import Intervals
-from ...tables.race.tasks import LOG, PLAIN, Units
+from ...tables.race.tasks import CHANCES, LOG, PLAIN, Units
 from ..fitted import FLAT, JOBS, record
 from ..rules import Context, Rule, Schema, count, instance, labels, numbers, optional, real, whole
 
@@ -71,6 +71,8 @@ def _member(value: Any, context: Context) -> bool:
         return False
     if isinstance(getattr(context.model, "units_", None), Units):
         kinds = set(context.model.units_.means)
+    elif len(getattr(context.model, "classes_", ())) > 2:
+        kinds = {PLAIN, CHANCES}
     columns = encoders[value.view].columns_[-1].stop
     outputs = _outputs(value.model)
     return (

@@ -15,7 +15,6 @@ from ...fitting.cross_validation import HeldOutClasses
 from ...models.contract.atomic import atomic
 from ...models.contract.records import recorded
 from ...models.contract.targets import as_classes, class_weighted
-from ...postfit.calibration import probabilities
 from ...typing import (
     Callback,
     ClassWeight,
@@ -26,7 +25,7 @@ from ...typing import (
     Seed,
     Weights,
 )
-from ..race.tasks import ClassTask, Score
+from ..race.tasks import ClassTask, Score, class_chances
 from .base import AutoKernel
 from .members import Member
 from .rows import group_numbers, kept_weights, read_rows
@@ -239,7 +238,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
         return loss
 
     def _values(self, member: Member, scores: Array) -> Array:
-        return probabilities(scores[:, 0] if scores.shape[1] == 1 else scores, member.link)
+        return class_chances(scores, member.link, member.target)
 
     def predict_proba(self, X: PointsLike) -> Array:
         """Estimate the probability of each class.

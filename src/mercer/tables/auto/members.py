@@ -38,7 +38,8 @@ class Member:
     view : str
         The encoder whose matrix it takes, a key of `encoders_`.
     target : str
-        What it was fitted to: "plain", or "log" for the logarithm of y.
+        What it was fitted to: "plain", or "log" for the logarithm of y; "chances" if the scores of
+        several classes are read as statements of their chances.
     link : float
         What turns its scores into values: the slope of probabilities, or a factor of y.
     model : BaseEstimator

@@ -236,7 +236,12 @@ class Judge:
             return model.fit(sample.X, y, sample_weight=sample.weight)
 
     def judged(self, candidate: Candidate, scores: Array, seconds: float) -> Judged:
-        """Return what honest scores of the judged rows are worth."""
+        """Return what honest scores of the judged rows are worth, in their best reading."""
+        kinds = self.task.readings(candidate.target, candidate.learner in RIDGES)
+        read = [self._read(replace(candidate, target=kind), scores, seconds) for kind in kinds]
+        return min(read, key=lambda one: one.loss)
+
+    def _read(self, candidate: Candidate, scores: Array, seconds: float) -> Judged:
         rows, task = self.splits.rows, self.task
         link, values, evidence, loss = 1.0, scores, scores, np.inf
         if np.isfinite(scores).all():

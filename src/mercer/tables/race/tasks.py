@@ -18,8 +18,10 @@ import numpy as np
 from ...checks import Array
 from ...postfit.calibration import fit_slope, probabilities
 
-PLAIN, LOG = "plain", "log"
+PLAIN, LOG, CHANCES = "plain", "log", "chances"
 LEAST_CHANCE = 1e-6  # of the class that came true, in a logarithm
+FLOOR = 0.1  # below which a chance that a ridge model states is bent upwards
+LOWEST = -30.0  # of such a chance, in units of that floor: a smaller one has no logarithm
 SKEWED = 1.0  # skewness of y from which on its logarithm may be the better target
 
 Score = Callable[[Array, Array, Array | None], float]  # values, truth and weights to a loss
@@ -55,6 +57,10 @@ class Task(ABC):
     @abstractmethod
     def targets(self, kind: str) -> Array:
         """Return what is fitted, one row per point and one column per output."""
+
+    def readings(self, kind: str, is_ridge: bool) -> tuple[str, ...]:
+        """Return the kinds of targets as which scores may be read; is_ridge: of a ridge model."""
+        return (kind,)
 
     @abstractmethod
     def link(self, scores: Array, rows: Array, kind: str) -> float:
@@ -131,13 +137,17 @@ class ClassTask(Task):
         """Return -1 and 1: one column for two classes, otherwise one per class."""
         return self._targets
 
+    def readings(self, kind: str, is_ridge: bool) -> tuple[str, ...]:
+        """Return how scores may be read: those of a ridge model of several classes as chances."""
+        return (PLAIN, CHANCES) if is_ridge and self.count > 2 else (PLAIN,)
+
     def link(self, scores: Array, rows: Array, kind: str) -> float:
         """Return the slope that makes the classes of rows most likely."""
-        return fit_slope(_flat(scores), self.codes[rows], self.weights(rows))
+        return fit_slope(_read(scores, kind), self.codes[rows], self.weights(rows))
 
     def values(self, scores: Array, link: float, kind: str) -> Array:
         """Return probabilities, one column per class."""
-        return probabilities(_flat(scores), link)
+        return class_chances(scores, link, kind)
 
     def constant(self, rows: Array) -> Array:
         """Return the shares of the classes."""
@@ -265,5 +275,18 @@ class NumberTask(Task):
         return np.asarray((errors**2).mean(axis=-1))
 
 
-def _flat(scores: Array) -> Array:
+def class_chances(scores: Array, link: float, kind: str) -> Array:
+    """Return the probability of each class from scores that are read as a kind of target."""
+    return probabilities(_read(scores, kind), link)
+
+
+def _read(scores: Array, kind: str) -> Array:
+    """Return scores that grow in proportion to the logarithms of the chances of the classes.
+
+    A ridge model that is fitted to -1 and 1 states the chance c = (1 + s)/2 of a class itself. Its
+    logarithm is that of FLOOR ln(1 + exp(c/FLOOR)), which is c where c is large, and positive.
+    """
+    if kind == CHANCES:
+        stated = np.maximum((1.0 + scores) / (2.0 * FLOOR), LOWEST)
+        return np.asarray(np.log(FLOOR * np.logaddexp(0.0, stated)))
     return scores[:, 0] if scores.shape[1] == 1 else scores
