@@ -70,3 +70,4 @@ void bind_features(nb::module_& m);
 void bind_slopes(nb::module_& m);
 void bind_solvers(nb::module_& m);
 void bind_objects(nb::module_& m);
+void bind_svmlight(nb::module_& m);

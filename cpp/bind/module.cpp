@@ -29,4 +29,5 @@ NB_MODULE(_core, m) {
     bind_slopes(m);
     bind_solvers(m);
     bind_objects(m);
+    bind_svmlight(m);
 }

@@ -507,3 +507,40 @@ class AlignmentJob(PairJob):
     """All alignments of two series."""
 
     def __init__(self, left: SeriesSet, right: SeriesSet, normalize: bool) -> None: ...
+
+class SvmlightRows:
+    """Rows read from the text format of SVMlight."""
+
+    def __init__(self) -> None: ...
+
+    def read(self, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bool:
+        """Read a text up to the first mistake in it."""
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def entries(self) -> int: ...
+
+    @property
+    def lines(self) -> int: ...
+
+    @property
+    def zero_line(self) -> int:
+        """The first with an index 0, or -1."""
+
+    @property
+    def highest(self) -> int:
+        """The highest index, or -1."""
+
+    @property
+    def has_queries(self) -> bool: ...
+
+    @property
+    def mistake(self) -> tuple[str, int, int, int] | None:
+        """What is wrong, in which line counted from 0, from which byte to which."""
+
+    def take(self, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], base: int) -> bool:
+        """
+        Copy what was read into arrays, with `base` taken from each index, and forget it.
+        """
