@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from .. import models
 from ..features import (
     AdditiveMap,
@@ -104,6 +106,11 @@ def _has_probability(context: Context) -> bool:
     return bool(context.model.probability)
 
 
+def _is_order(value: Any, context: Context) -> bool:
+    plain = whole("classes").holds(value, context)
+    return plain and bool((np.sort(value) == np.arange(len(value))).all())
+
+
 _SLOPES = only_if(_has_probability, numbers("slopes"))
 _PROBABILITY: dict[str, Rule] = {"probability": scalar()}
 _RIDGE_READ: dict[str, Rule] = {
@@ -133,6 +140,7 @@ _CLASSIFIER_SVM: dict[str, Rule] = {
     "n_iter_": whole("machines"),
     "class_weight_": numbers("classes"),
     "slopes_": _SLOPES,
+    "_tie_order": optional(Rule("every class once, in the order of equal votes", _is_order)),
 }
 _CLASSIFIER_READ = NAMED | _PROBABILITY
 _CLASSIFIER_READ |= {"break_ties": scalar(), "decision_function_shape": word("ovr", "ovo")}
@@ -299,7 +307,9 @@ SCHEMAS: dict[type, Schema] = {
         models.MklCertificate, _SVM | _WEIGHTS, agree=_KEPT, kernel="kernels"
     ),
     models.NuSVC: _schema(models.SvmCertificate, _CLASSIFIER_SVM, _CLASSIFIER_READ, _KEPT),
-    models.NuSVR: _schema(models.SvmCertificate, _SVM | {"epsilon_": real()}, NAMED, _KEPT),
+    models.NuSVR: _schema(
+        models.SvmCertificate, _SVM | {"epsilon_": real(finite=False)}, NAMED, _KEPT
+    ),
     models.OneClassSVM: _schema(models.SvmCertificate, _SVM | {"offset_": real()}, NAMED, _KEPT),
     models.SVC: _schema(
         models.SvmCertificate, _CLASSIFIER_SVM | _APPROXIMATE, _CLASSIFIER_READ, _KEPT

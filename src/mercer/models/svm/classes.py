@@ -78,6 +78,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
     class_weight_: Array
     slopes_: Array
     _by_pairs: bool
+    _tie_order: Array  # of a model from another program: the classes as it decides equal votes
 
     def _spec(self, groups: tuple[int, ...], y: Array, weight: Array) -> MachineSpec:
         raise NotImplementedError
@@ -276,6 +277,8 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         found = self._class_scores(scores)
         if self._by_pairs and not self.break_ties:
             found = np.rint(found)  # votes alone; of equal ones the first class wins
+            if "_tie_order" in vars(self):
+                return np.asarray(self._tie_order[found[:, self._tie_order].argmax(axis=1)])
         return np.asarray(found.argmax(axis=1))
 
     def _calibrate(self, data: Labelled, machines: list[Machine]) -> None:
