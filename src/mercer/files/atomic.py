@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of a disk that has no room, for anyone or for us
 
 
 def write(path: str, parts: Iterable[Any]) -> None:
     """Write the parts to `path`: until the last byte is on the disk, the old file stays as it is.
 
-    A process that is killed in between leaves a hidden file `.mercer-….tmp` beside it, no more.
+    A process that is killed in between leaves a hidden file `.mercer-….tmp` beside it, no more. A
+    disk that is full raises an OSError that names the path.
     """
+    with replacing(path) as file:
+        for part in parts:
+            file.write(part)
+
+
+@contextlib.contextmanager
+def replacing(path: str) -> Iterator[BinaryIO]:
+    """Open a new file that takes the place of `path` when the block ends without an error."""
     target = os.path.realpath(path)  # a link stays a link
     folder = os.path.dirname(target)
     temporary = os.path.join(folder, f".mercer-{secrets.token_hex(8)}.tmp")
@@ -22,14 +34,16 @@ def write(path: str, parts: Iterable[Any]) -> None:
     try:
         with open(handle, "wb") as file:
             _copy_mode(target, handle)
-            for part in parts:
-                file.write(part)
+            yield file
             file.flush()
             os.fsync(handle)
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.errno in FULL:
+            told = f"{error.strerror}; what was there before, if anything, is as it was"
+            raise OSError(error.errno, told, path) from error
         raise
     _sync_folder(folder)
 
