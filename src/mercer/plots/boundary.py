@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
+from scipy.ndimage import gaussian_filter
 
 from .. import checks
 from ..checks import Array, InputError, sentence
@@ -229,6 +230,8 @@ class DecisionBoundaryDisplay(Display):
                     zorder=0,
                 )
                 area.set_rasterized(True)
+        if len(np.unique(leads)) <= 3:  # predictions only: no stairs where classes meet
+            leads = np.stack([gaussian_filter(lead, 1.0, mode="nearest") for lead in leads])
         for lead in leads[1:] if len(leads) == 2 else leads:
             _line(ax, self.x1, self.x2, lead, [0.0], style.INK, 1.5, "-")
         if self.margin and self.scores.ndim == 2:
@@ -296,10 +299,12 @@ def class_scores(model: Any, points: Any, classes: Array) -> Array:
     """Return scores whose largest is that of the class predicted; one for two classes.
 
     They are those of `decision_function`, or of `predict_proba`, as long as they agree with
-    `predict`; votes that are equal are counted otherwise there, so that only 0 and 1 are left.
+    `predict`. Machines for pairs of classes vote, which has no smooth score: 1 for the class
+    predicted and 0 for the others.
     """
     guess = np.searchsorted(classes, np.asarray(model.predict(points)))
-    for method in ("decision_function", "predict_proba"):
+    by_votes = len(classes) > 2 and isinstance(innermost(model, None)[0], SupportVectorClassifier)
+    for method in () if by_votes else ("decision_function", "predict_proba"):
         if not hasattr(model, method):
             continue
         found = np.asarray(getattr(model, method)(points), dtype=np.float64)

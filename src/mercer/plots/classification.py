@@ -142,7 +142,8 @@ class ConfusionDisplay(Display):
         image = ax.imshow(shares, cmap=style.SHARES, vmin=0, vmax=1, rasterized=True)
         if count <= WRITTEN:
             size = 10 if count <= 8 else 7
-            for (row, column), share in np.ndenumerate(shares):
+            for row, column in np.argwhere(self.counts > 0):
+                share = shares[row, column]
                 colour = style.ON_DARK if share > 0.55 else style.ON_LIGHT
                 text = f"{self.counts[row, column]:g}"
                 place: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size}

@@ -221,6 +221,12 @@ class PartialDependenceDisplay(Display):
             ax.vlines(kept, 0, 0.03, transform=ax.get_xaxis_transform(), **ticks, rasterized=True)
         ax.set(xlabel=self.name, ylabel=self.response)
         ax.margins(x=0.02)
+        if self.values.dtype.kind == "M":
+            from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+            dates: Any = AutoDateLocator(minticks=3, maxticks=7)  # type: ignore[no-untyped-call]
+            ax.xaxis.set_major_locator(dates)
+            ax.xaxis.set_major_formatter(ConciseDateFormatter(dates))  # type: ignore[no-untyped-call]
 
 
 class _Response:

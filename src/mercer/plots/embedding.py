@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ENDS = (0.02, 0.98)  # quantiles of a component between which pre-images are taken
-GAP, HEIGHT = 0.2, 0.22  # of the row of pre-images below the axes, in heights of these
+GAP, HEIGHT = 0.55, 0.75  # inches from the axes to the pre-images below, and of these
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -179,27 +179,44 @@ class EmbeddingDisplay(Display):
         """Draw small pictures below, each of them joined to its place on the first component."""
         count, low, high = len(rows), float(rows.min()), float(rows.max())
         for number, (row, place) in enumerate(zip(rows, places, strict=True)):
-            box = (number / count + 0.01, -GAP - HEIGHT, 1 / count - 0.02, HEIGHT)
-            small = ax.inset_axes(box, facecolor="none")
-            style.dress(small)
+            small = _below(ax, number / count + 0.01, 1 / count - 0.02)
             if self.image_shape is None:
                 small.plot(np.arange(1, len(row) + 1), row, color=style.BLUE, linewidth=1.2)
                 small.set_ylim(low, high if high > low else low + 1)
             else:
                 image: dict[str, Any] = {"cmap": "gray_r", "vmin": low, "vmax": high}
                 small.imshow(row.reshape(self.image_shape), rasterized=True, **image)
-            small.spines[:].set_visible(False)
             small.set(xticks=[], yticks=[])
             small.set_xlabel(f"{place:.2g}".replace("-", "−"))
-        ax.text(
-            0.5,
-            -GAP - HEIGHT - 0.14,
-            f"pre-images along {self.names[0].partition(' (')[0]}",
-            transform=ax.transAxes,
-            ha="center",
-            va="top",
-            color=style.INK,
+        row = _below(ax, 0.0, 1.0)
+        along = self.names[0].partition(" (")[0]
+        row.set_xlabel(f"pre-images along {along}", labelpad=20)
+
+
+def _below(ax: Axes, start: float, width: float) -> Axes:
+    """Return empty axes below others, at a part of their width.
+
+    Distances are inches, so that a layout which changes the height of the axes need not be found
+    again.
+    """
+    from matplotlib.transforms import Bbox
+
+    def place(_: object, renderer: object) -> Any:
+        whole, inch = ax.bbox, ax.figure.dpi
+        box = Bbox.from_bounds(
+            whole.x0 + start * whole.width,
+            whole.y0 - (GAP + HEIGHT) * inch,
+            width * whole.width,
+            HEIGHT * inch,
         )
+        return box.transformed(ax.figure.transSubfigure.inverted())
+
+    made = ax.inset_axes((0.0, 0.0, 1.0, 1.0), facecolor="none")
+    made.set_axes_locator(place)
+    style.dress(made)
+    made.spines[:].set_visible(False)
+    made.set(xticks=[], yticks=[])
+    return made
 
 
 def _names(model: Any, *places: int) -> tuple[str, str]:

@@ -35,6 +35,11 @@ if TYPE_CHECKING:
 
 ORDERS = ("auto", "class", "value", "cluster", "eigenvector", "none")
 Order = Literal["auto", "class", "value", "cluster", "eigenvector", "none"]
+SORTED = {
+    "value": ", sorted by y",
+    "cluster": ", sorted by clusters",
+    "eigenvector": ", sorted by the leading eigenvector",
+}
 NAMED = 20  # classes up to which their names fit along the sides
 CAREFUL = 400  # points up to which neighbouring leaves of the tree are made as near as they can be
 
@@ -58,6 +63,8 @@ class GramDisplay(Display):
         together in the order.
     title : str, default=""
         A title, such as the kernel.
+    caption : str, default=""
+        What is said below of the order, where there are no labels.
 
     See Also
     --------
@@ -77,6 +84,7 @@ class GramDisplay(Display):
     order: Array | None = None
     labels: Array | None = None
     title: str = ""
+    caption: str = ""
 
     _size: ClassVar[tuple[float, float]] = (5.6, 4.6)
 
@@ -151,7 +159,8 @@ class GramDisplay(Display):
             matrix=K,
             order=ordered(K, way, labels),
             labels=labels if way == "class" else None,
-            title=_title(known) if title is None else title,
+            title=style.kernel_text(known) if title is None else title,
+            caption=f"{len(rows)} points{SORTED.get(way, '')}",
         )
         display.plot(ax)
         return display
@@ -217,7 +226,7 @@ class GramDisplay(Display):
         style.add_scale(ax, image, "k(x, y)")
         ax.set_title(self.title)
         if self.labels is None:
-            ax.set(xticks=[], yticks=[], xlabel=f"{len(shown)} points")
+            ax.set(xticks=[], yticks=[], xlabel=self.caption)
         else:
             self._draw_classes(ax, self.labels[self.order])
 
@@ -250,11 +259,6 @@ def _gram(kernel: Kernel, X: Any, rows: Array) -> Array:
         return np.array(np.asarray(X, dtype=np.float64)[np.ix_(rows, rows)])
     points = take(X, rows) if len(rows) < count_of(X) else X
     return np.asarray(kernel(points), dtype=np.float64)
-
-
-def _title(kernel: Kernel) -> str:
-    text = repr(kernel)
-    return text if len(text) <= 60 else text[:59] + "…"
 
 
 def _way(who: str, order: str, labels: Array | None) -> str:
@@ -398,7 +402,7 @@ class SpectrumDisplay(Display):
         rows = some_rows(n, _most(who, max_points))
         K = _gram(known, X, rows)
         values = np.linalg.eigvalsh(center(K) if centered else (K + K.T) / 2) * (n / len(rows))
-        text = _title(known) if title is None else title
+        text = style.kernel_text(known) if title is None else title
         display = cls(eigenvalues=values, alpha=alpha, title=text)
         display.plot(ax, legend=legend)
         return display
@@ -456,7 +460,9 @@ class SpectrumDisplay(Display):
             if own is None:
                 must = "X must be given for a model without eigenvalues_"
                 raise InputError(sentence(who, must, "None"))
-            display = cls(eigenvalues=own, title=_title(kernel) if title is None else title)
+            display = cls(
+                eigenvalues=own, title=style.kernel_text(kernel) if title is None else title
+            )
             display.plot(ax, legend=legend)
             return display
         options: dict[str, Any] = {"alpha": alpha, "max_points": max_points, "title": title}

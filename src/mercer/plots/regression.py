@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 EDGE = 0.05  # of the range of the points, that the curve reaches beyond them
+HEADROOM = 0.15  # of the height, that is left for the legend
 FEWEST = 20  # points of a part in which quantiles are taken
 PARTS = 10  # at most
 
@@ -78,6 +79,8 @@ class RegressionBandDisplay(Display):
     X: Array | None = None
     y: Array | None = None
     names: tuple[str, str] = ("x", "y")
+
+    _legend: ClassVar[str] = "upper left"
 
     def __post_init__(self) -> None:
         who = self._who()
@@ -180,6 +183,8 @@ class RegressionBandDisplay(Display):
             )
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
         ax.margins(x=0)
+        low, high = ax.get_ylim()
+        ax.set_ylim(low, high + HEADROOM * (high - low))
 
 
 def _both(who: str, first: str, one: object, second: str, other: object) -> None:

@@ -161,21 +161,22 @@ class SearchSurfaceDisplay(Display):
             self._draw_line(ax, at_x)
             return
         at_y = _Axis(self.y)
+        low = _least_shown(self.scores)
         table = np.full((len(at_y.values), len(at_x.values)), -np.inf)
         np.maximum.at(table, (at_y.codes, at_x.codes), self.scores)
         if np.isfinite(table).all():
-            cells: dict[str, Any] = {"cmap": style.SEQUENTIAL, "rasterized": True}
+            cells: dict[str, Any] = {"cmap": style.SEQUENTIAL, "vmin": low, "rasterized": True}
             image: Any = ax.pcolormesh(at_x.edges(), at_y.edges(), table, **cells)
         else:
             order = np.argsort(self.scores, kind="stable")  # the best on top
             marks: dict[str, Any] = {"c": self.scores[order], "cmap": style.SEQUENTIAL, "s": 36}
-            marks |= {"rasterized": len(order) > style.MANY, "linewidth": 0}
+            marks |= {"rasterized": len(order) > style.MANY, "linewidth": 0, "vmin": low}
             image = ax.scatter(at_x.places[order], at_y.places[order], **marks)
         best = int(self.scores.argmax())
         for colour, width in (("#FFFFFF", 4.0), (style.ON_LIGHT, 1.8)):  # seen on any ground
             ring: dict[str, Any] = {"facecolor": "none", "edgecolor": colour, "linewidth": width}
             ax.scatter(at_x.places[best], at_y.places[best], s=120, zorder=3, **ring)
-        style.add_scale(ax, image, self.score)
+        style.add_scale(ax, image, self.score, below=low > self.scores.min())
         at_x.label(ax.xaxis, ax.set_xscale)
         at_y.label(ax.yaxis, ax.set_yscale)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
@@ -222,11 +223,15 @@ class _Axis:
             set_scale("log")
         if not self.is_number:
             names = [str(value) for value in self.values]
-            axis.set_ticks(np.arange(len(names)), labels=[_short(name) for name in names])
+            axis.set_ticks(
+                np.arange(len(names)), labels=[style.kernel_text(name, 32) for name in names]
+            )
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= 32 else name[:31] + "…"
+def _least_shown(scores: Array) -> float:
+    """Return the score of the darkest colour, so that a few bad candidates do not take them all."""
+    best, usual = float(scores.max()), float(np.quantile(scores, 0.25))
+    return max(float(scores.min()), best - 1.5 * max(best - usual, 1e-12))
 
 
 def _values(who: str, name: str, given: Any, count: int) -> Array:

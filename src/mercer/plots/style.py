@@ -6,6 +6,7 @@ that a page with a dark ground only has to replace one colour.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -100,9 +101,9 @@ def add_legend(ax: Axes, where: str = "best", size: float | None = None) -> None
     ax.legend(frameon=False, labelcolor=INK, fontsize=size, **place)
 
 
-def add_scale(ax: Axes, image: ScalarMappable, label: str) -> None:
-    """Add what the colours of an image mean, at its right."""
-    bar = ax.figure.colorbar(image, ax=ax, label=label)
+def add_scale(ax: Axes, image: ScalarMappable, label: str, *, below: bool = False) -> None:
+    """Add what the colours of an image mean, at its right; below: whether smaller values exist."""
+    bar = ax.figure.colorbar(image, ax=ax, label=label, extend="min" if below else "neither")
     bar.outline.set_visible(False)
     bar.ax.tick_params(color=INK, labelcolor=INK)
     bar.ax.yaxis.label.set_color(INK)
@@ -151,6 +152,12 @@ def class_codes(y: Array) -> tuple[Array, list[str]]:
     """Return the number of the class of each point, and the names of the classes."""
     names, codes = np.unique(y, return_inverse=True)
     return codes.reshape(-1), [str(name) for name in names]
+
+
+def kernel_text(kernel: object, most: int = 56) -> str:
+    """Return a kernel as a title: numbers to four digits, and no longer than fits."""
+    text = re.sub(r"\d+\.\d{4,}(e[-+]?\d+)?", lambda found: f"{float(found[0]):.4g}", str(kernel))
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def column_name(place: int) -> str:

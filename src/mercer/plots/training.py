@@ -354,7 +354,7 @@ class KernelWeightsDisplay(Display):
         names = self.names or ()
         for place, colour in colours.items():
             look: dict[str, Any] = {"color": colour, "marker": mark, "markersize": 3.5}
-            label = _short(names[place])
+            label = style.kernel_text(names[place], 40)
             ax.plot(self.steps, self.history[:, place], linewidth=1.8, label=label, **look)
         if others:
             ax.plot([], [], color=style.GREY, linewidth=0.6, label=f"{len(others)} others")
@@ -364,14 +364,10 @@ class KernelWeightsDisplay(Display):
     def _draw_bars(self, ax: Axes) -> None:
         places = np.arange(len(self.weights))
         ax.barh(places, self.weights, color=style.BLUE, height=0.7)
-        ax.set_yticks(places, [_short(name) for name in self.names or ()])
+        ax.set_yticks(places, [style.kernel_text(name, 40) for name in self.names or ()])
         ax.set(xlabel="weight", ylim=(len(places) - 0.4, -0.6))
         ax.spines["left"].set_visible(False)
         ax.tick_params(axis="y", length=0)
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 40 else name[:39] + "…"
 
 
 def _kernel_names(model: Any) -> list[str]:
