@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._native import num_threads as num_threads
     from ._native import set_num_threads as set_num_threads
+    from .checks import DataError as DataError
     from .checks import FileError as FileError
     from .checks import InputError as InputError
     from .checks import KernelError as KernelError
@@ -72,6 +73,7 @@ _HOME = {
     "SVR": "models",
     "AutoKernelClassifier": "tables",
     "AutoKernelRegressor": "tables",
+    "DataError": "checks",
     "FileError": "checks",
     "GramStack": "grams",
     "InputError": "checks",

@@ -61,6 +61,10 @@ class FileError(MercerError, ValueError):
     """A model file cannot be written, or what is read is not one or was altered."""
 
 
+class DataError(MercerError, ValueError):
+    """A data file cannot be read, or does not hold what it must."""
+
+
 class MemoryLimitError(MercerError, MemoryError):
     """Nothing that would fit the memory limit can do the job."""
 
