@@ -26,8 +26,15 @@ def write(path: str, parts: Iterable[Any]) -> None:
 
 @contextlib.contextmanager
 def replacing(path: str) -> Iterator[BinaryIO]:
-    """Open a new file that takes the place of `path` when the block ends without an error."""
+    """Open a new file that takes the place of `path` when the block ends without an error.
+
+    A device or a pipe is written to as it is: to replace /dev/null would break the machine.
+    """
     target = os.path.realpath(path)  # a link stays a link
+    if is_special(target):
+        with open(target, "wb") as file:
+            yield file
+        return
     folder = os.path.dirname(target)
     temporary = os.path.join(folder, f".mercer-{secrets.token_hex(8)}.tmp")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
@@ -46,6 +53,15 @@ def replacing(path: str) -> Iterator[BinaryIO]:
             raise OSError(error.errno, told, path) from error
         raise
     _sync_folder(folder)
+
+
+def is_special(path: str) -> bool:
+    """Return whether this is a device, a pipe or a socket."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _copy_mode(target: str, handle: int) -> None:

@@ -1,0 +1,1 @@
+"""What results look like on a terminal."""

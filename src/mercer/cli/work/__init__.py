@@ -1,0 +1,1 @@
+"""What commands do between their options and what they show."""

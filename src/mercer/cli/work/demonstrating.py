@@ -1,0 +1,118 @@
+"""The main job on a table that comes with mercer."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import TYPE_CHECKING
+
+from ...data import flats, write_table
+from ..errors import usage
+from ..outputs import writing
+from ..show.parts import heading, pairs
+from .fitjob import FitJob, FitSettings
+from .models import read_model
+from .predicting import Asked, Predictor
+from .training import Columns, Reading
+
+if TYPE_CHECKING:
+    from ..screen import Screen
+
+WHO = "mercer demo"
+TARGET = "rent"
+NEW_ROWS = 200
+COVERAGE = 0.9
+NAMES = (
+    "flats.csv",
+    "new_flats.csv",
+    "flats.mercer",
+    "flats-report.html",
+    "flats-report.json",
+    "predictions.csv",
+)
+
+
+def run_demo(
+    screen: Screen,
+    *,
+    folder: str,
+    rows: int,
+    time_limit: float,
+    max_candidates: int | None,
+    seed: int,
+    force: bool,
+) -> None:
+    """Write the table, fit it, predict new rows, and say where everything is."""
+    paths = _paths(folder, force)
+    with writing():
+        table = flats(rows, seed)
+        write_table(paths["flats.csv"], table, force=True)
+        fresh = flats(NEW_ROWS, seed + 1)
+        fresh.pop(TARGET)  # which is to be predicted
+        write_table(paths["new_flats.csv"], fresh, force=True)
+    words = ["mercer", "fit", paths["flats.csv"], "--target", TARGET]
+    words += ["--out", paths["flats.mercer"], "--report", paths["flats-report.html"]]
+    _say(screen, "A table of flats to rent, which are made up, and what you would type:", words)
+    settings = FitSettings(
+        data=paths["flats.csv"],
+        columns=Columns(target=TARGET),
+        time_limit=time_limit,
+        max_candidates=max_candidates,
+        seed=seed,
+        out=paths["flats.mercer"],
+        report=paths["flats-report.html"],
+        force=True,
+        who=WHO,
+    )
+    screen.args = words[1:]
+    fitted = FitJob(screen, settings, has_nexts=False).run()
+    words = ["mercer", "predict", paths["flats.mercer"], paths["new_flats.csv"]]
+    words += ["--interval", str(COVERAGE), "--out", paths["predictions.csv"]]
+    _say(screen, "New flats, whose rent is not known:", words)
+    count = _predict(screen, paths)
+    screen.show(
+        heading("Done"),
+        pairs(
+            [
+                ("open", os.path.abspath(paths["flats-report.html"])),
+                ("model", paths["flats.mercer"]),
+                ("predictions", f"{paths['predictions.csv']} ({count:,} rows)"),
+                ("table", f"{paths['flats.csv']}, {paths['new_flats.csv']}"),
+            ]
+        ),
+        "",
+        "Now with a table of your own:  mercer fit FILE --target COLUMN",
+    )
+    screen.result |= {"folder": folder, "files": paths, "predicted": count}
+    screen.result["seconds"] = fitted.seconds
+
+
+def _paths(folder: str, force: bool) -> dict[str, str]:
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise usage(WHO, "FOLDER must be a folder", f"{folder!r}, a file")
+    paths = {name: os.path.join(folder, name) for name in NAMES}
+    there = [path for path in paths.values() if os.path.exists(path)]
+    if there and not force:
+        must = "FOLDER must not have files of the demo yet"
+        raise usage(WHO, must, repr(there[0]), "Write --force to replace them.")
+    os.makedirs(folder, exist_ok=True)
+    return paths
+
+
+def _say(screen: Screen, text: str, words: list[str]) -> None:
+    screen.show(heading(text), f"  $ {shlex.join(words)}", "")
+
+
+def _predict(screen: Screen, paths: dict[str, str]) -> int:
+    from ...data import TableWriter
+
+    predictor = Predictor(read_model(paths["flats.mercer"], WHO), Asked(coverage=COVERAGE), WHO)
+    with (
+        screen.bar("Predicting") as bar,
+        writing(),
+        TableWriter(paths["predictions.csv"], force=True) as writer,
+    ):
+        for columns in predictor.blocks(paths["new_flats.csv"], Reading(), bar):
+            writer.write(columns)
+    predictor.tell(screen)
+    return predictor.rows

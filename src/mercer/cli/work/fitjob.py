@@ -1,0 +1,329 @@
+"""From a data file to a saved model, its card and its report."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...files import ModelCard, make_card
+from ...kernels import Kernel
+from ..errors import Exit
+from ..outputs import STANDARD, check_outputs, default_name, save_model, size_text, writing
+from ..show.fitting import data_screen, files_screen, model_screen, notes_screen, verdict_screen
+from ..show.parts import figure, rounded, seconds
+from .judging import card_scores, judge, judgement_json, words
+from .learning import LEAST_SECONDS, Wish, learn, members_of, unconverged
+from .tasks import CLASSES, check_model
+from .training import Columns, Reading, Training, read_training
+
+if TYPE_CHECKING:
+    from ...report import Report
+    from ...report.measure.verdict import Judgement
+    from ..screen import Screen
+
+REPORT_SHARE = 0.25  # of the time limit
+MOST_REPORT = 60.0  # seconds
+JUDGE_SHARE = 0.2  # of the time limit, where models must be fitted again to be judged
+SHORT = 80  # characters of a kernel on the screen
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitSettings:
+    """What `mercer fit` is asked for."""
+
+    data: str
+    columns: Columns
+    reading: Reading = field(default_factory=Reading)
+    task: str = "auto"
+    model: str = "auto"
+    kernel: Kernel | None = None
+    time_limit: float = 60.0
+    memory_limit: str = "auto"
+    max_candidates: int | None = None
+    seed: int = 0
+    raw: bool = False
+    strict: bool = False
+    force: bool = False
+    out: str | None = None
+    report: str | None = None
+    no_report: bool = False
+    who: str = "mercer fit"
+
+    def with_names(self) -> FitSettings:
+        """Return the settings with names of files where none were given."""
+        out = self.out or default_name(self.data, ".mercer")
+        page = self.report
+        if page is None and not self.no_report:
+            page = default_name(self.data if out == STANDARD else out, "-report.html")
+        return replace(self, out=out, report=None if self.no_report else page)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fitted:
+    """What came of it."""
+
+    settings: FitSettings
+    training: Training
+    model: Any
+    card: ModelCard
+    judgement: Judgement
+    seconds: float
+
+
+class FitJob:
+    """One run of `mercer fit`."""
+
+    def __init__(self, screen: Screen, settings: FitSettings, *, has_nexts: bool = True) -> None:
+        self.start, self.has_nexts = time.monotonic(), has_nexts
+        self.screen, self.settings = screen, settings.with_names()
+        self.who = settings.who
+
+    def run(self) -> Fitted:
+        """Read, fit, judge, save, report; show each step."""
+        settings, screen = self.settings, self.screen
+        twin = None if settings.report is None else _twin(settings.report)
+        outputs = {"--out": settings.out, "--report": settings.report, "the twin of --report": twin}
+        check_outputs(self.who, outputs, settings.force, [settings.data])
+        screen.results_to_stderr = settings.out == STANDARD
+        with screen.bar(f"Reading {settings.data}"):
+            training = read_training(
+                settings.data, settings.columns, settings.reading, settings.task, self.who
+            )
+        check_model(settings.model, training.task.kind, settings.task, self.who)
+        screen.show(*data_screen(training))
+        model = self._learn(training)
+        report, failure = self._report(training, model)
+        judgement = self._judgement(training, model, report)
+        card = self._card(training, model, judgement)
+        save_model(model, settings.out or STANDARD, card)
+        if failure is not None:  # the model is safe by now
+            raise failure
+        if report is not None and settings.report is not None:
+            with writing():
+                report.save(settings.report, force=True)
+        fitted = Fitted(
+            settings=settings,
+            training=training,
+            model=model,
+            card=card,
+            judgement=judgement,
+            seconds=self._elapsed,
+        )
+        self._show(fitted)
+        self._be_strict(model)
+        return fitted
+
+    # --- time -------------------------------------------------------------------------------
+
+    @property
+    def _elapsed(self) -> float:
+        return time.monotonic() - self.start
+
+    def _reserve(self, wish: Wish) -> float:
+        """Return the seconds that are kept for what comes after the fit."""
+        limit = self.settings.time_limit
+        kept = 0.0 if self.settings.report is None else min(REPORT_SHARE * limit, MOST_REPORT)
+        return kept + (0.02 if wish.is_automatic else JUDGE_SHARE) * limit
+
+    def _left(self, share: float = 1.0) -> float | None:
+        if self.settings.max_candidates is not None:
+            return None
+        return max(share * (self.settings.time_limit - self._elapsed), LEAST_SECONDS)
+
+    # --- steps ------------------------------------------------------------------------------
+
+    def _learn(self, training: Training) -> Any:
+        settings = self.settings
+        wish = Wish(
+            model=settings.model,
+            kind=training.task.kind,
+            points=training.read.kind,
+            kernel=settings.kernel,
+            memory=settings.memory_limit,
+            seed=settings.seed,
+            max_candidates=settings.max_candidates,
+            types=_kept_types(settings.columns.types, training),
+            by_time=training.by_time,
+            is_raw=settings.raw,
+        )
+        left = self._left()
+        if left is not None:
+            left = max(left - self._reserve(wish), 0.3 * left)
+        if not self.screen.is_live and left is not None:
+            self.screen.note(f"Fitting for up to {left:.0f} s.")
+        with self.screen.bar("Fitting", left) as bar:
+            return learn(replace(wish, seconds=left), training.X, training.y, training.groups, bar)
+
+    def _report(self, training: Training, model: Any) -> tuple[Report | None, Exception | None]:
+        """Return the report, or why there is none."""
+        if self.settings.report is None:
+            return None, None
+        from .reporting import report_of
+
+        left, seed = self._left(), self.settings.seed
+        with self.screen.bar("Explaining", left) as bar:
+            try:
+                return report_of(model, training, left, seed, self.screen.line, bar), None
+            except Exception as error:
+                return None, error
+
+    def _judgement(self, training: Training, model: Any, report: Report | None) -> Judgement:
+        """Return how good the model is, as the report has it where there is one."""
+        if report is not None and report.facts.judgement is not None:
+            return report.facts.judgement
+        with self.screen.bar("Judging"):
+            seed = self.settings.seed
+            left = None if report is not None else self._left()
+            return judge(model, training.X, training.y, training.groups, left, seed)
+
+    def _card(self, training: Training, model: Any, judgement: Judgement) -> ModelCard:
+        own, others = card_scores(judgement)
+        return make_card(
+            model,
+            training.X,
+            training.y,
+            target=training.target,
+            source="" if training.read.source == STANDARD else training.read.source,
+            sha256=training.read.sha256,
+            scores=own,
+            baselines=others,
+            notes=[*training.notes, *training.read.notes, *notes_of(model)],
+            command=self.screen.line,
+            seed=self.settings.seed,
+        )
+
+    def _be_strict(self, model: Any) -> None:
+        late = unconverged(model)
+        if late and self.settings.strict:
+            from ...checks import sentence
+
+            must = "with --strict every fit must reach its optimum"
+            text = sentence(self.who, must, ", ".join(late), "Raise --time-limit.")
+            self.screen.code = Exit.NOT_CONVERGED
+            self.screen.problem(text)
+
+    # --- what is shown ----------------------------------------------------------------------
+
+    def _show(self, fitted: Fitted) -> None:
+        settings, screen, training = fitted.settings, self.screen, fitted.training
+        verdict = words(fitted.judgement, training.target, frequent_share(training))
+        screen.show(
+            *verdict_screen(fitted.judgement, verdict),
+            *model_screen(facts_of(fitted)),
+            *notes_screen(notes_of(fitted.model)),
+            *files_screen(files_of(settings), nexts_of(fitted) if self.has_nexts else []),
+        )
+        screen.result |= {
+            "data": training.read.to_dict(),
+            "task": {"kind": training.task.kind, "why": training.task.why},
+            "verdict": {"grade": verdict.grade, "headline": verdict.headline}
+            | {"sentences": list(verdict.sentences)},
+            "judgement": judgement_json(fitted.judgement),
+            "model": {
+                "estimator": fitted.card.estimator,
+                "kernel": fitted.card.kernel,
+                "certificate": fitted.card.certificate,
+                "converged": not unconverged(fitted.model),
+                "notes": notes_of(fitted.model),
+            },
+            "files": {
+                "model": settings.out,
+                "report": settings.report,
+                "report_json": None if settings.report is None else _twin(settings.report),
+            },
+            "seconds": self._elapsed,
+        }
+
+
+def _twin(page: str) -> str:
+    """Return the name of the JSON that is written beside a report."""
+    return f"{page.removesuffix('.html')}.json"
+
+
+def _kept_types(types: dict[str, str] | None, training: Training) -> dict[str, str]:
+    """Return the types of columns that are there; those to be dropped have not been read."""
+    if training.read.kind != "table":
+        return {}
+    return {name: kind for name, kind in (types or {}).items() if name in training.X.columns}
+
+
+def frequent_share(training: Training) -> float | None:
+    """Return the share of the most frequent class; None for numbers."""
+    if training.task.kind != CLASSES:
+        return None
+    counts = np.unique(training.y, return_counts=True)[1]
+    return float(counts.max() / counts.sum())
+
+
+def notes_of(model: Any) -> list[str]:
+    """Return what a model says of itself, in sentences."""
+    steps = (
+        [step for _, step in getattr(model, "steps", [])] if hasattr(model, "named_steps") else []
+    )
+    return [str(note) for one in (model, *steps) for note in getattr(one, "notes_", ())]
+
+
+def facts_of(fitted: Fitted) -> list[tuple[str, str]]:
+    """Return what the model is, by name."""
+    card, members = fitted.card, getattr(fitted.model, "members_", None)
+    found = [("learner", card.estimator)]
+    if members:
+        found = [("learner", f"{card.estimator}, an ensemble of {len(members)} kernel models")]
+        for member in members[:3]:
+            kernel = _short(rounded(repr(member.model.kernel_)))
+            found.append((f"{100 * member.weight:3.0f} %", f"{member.name}  {kernel}"))
+        if len(members) > 3:
+            rest, count = 100 * sum(one.weight for one in members[3:]), len(members) - 3
+            found.append((f"{rest:3.0f} %", f"{count} other{'s' if count > 1 else ''}"))
+    else:
+        found.append(("kernel", _short(rounded(card.kernel))))
+        found += _penalties(members_of(fitted.model)[0])
+    found.append(("certificate", card.certificate))
+    found.append(("time", seconds(fitted.seconds)))
+    return found
+
+
+def _penalties(model: Any) -> list[tuple[str, str]]:
+    found = []
+    for name in ("alpha", "C", "epsilon", "n_neighbors"):
+        value = getattr(model, f"{name}_", getattr(model, name, None))
+        if isinstance(value, int | float | np.number) and not isinstance(value, bool):
+            found.append((name, figure(float(value))))
+    return found
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SHORT else f"{text[: SHORT - 1]}…"
+
+
+def files_of(settings: FitSettings) -> list[tuple[str, str]]:
+    """Return where the files are."""
+    found = []
+    if settings.out is not None and settings.out != STANDARD:
+        found.append(("model", f"{settings.out} ({size_text(settings.out)})"))
+    if settings.report is not None:
+        found.append(("report", f"{settings.report} ({size_text(settings.report)})"))
+        found.append(("", f"{_twin(settings.report)} (the same for programs)"))
+    return found
+
+
+def nexts_of(fitted: Fitted) -> list[str]:
+    """Return what to type next."""
+    import shlex
+
+    out = fitted.settings.out
+    if out is None or out == STANDARD:
+        return []
+    ending = {"table": "csv", "matrix": "npy"}.get(fitted.training.read.kind, "txt")
+    name = shlex.quote(out)
+    more = " --proba" if hasattr(fitted.model, "predict_proba") else ""
+    last = members_of(fitted.model)[0]
+    if hasattr(fitted.model, "predict_interval") or hasattr(last, "_posterior"):
+        more = "" if fitted.training.task.kind == CLASSES else " --interval 0.9"
+    return [
+        f"mercer predict {name} new.{ending}{more} --out predictions.csv",
+        f"mercer inspect {name}",
+    ]
