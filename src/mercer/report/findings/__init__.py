@@ -1,0 +1,1 @@
+"""What a reader should mind: coded findings with a severity and what to do."""

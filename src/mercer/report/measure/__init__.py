@@ -1,0 +1,1 @@
+"""How good a model is: honest predictions, scores with their uncertainty, baselines, curves."""

@@ -1,0 +1,269 @@
+"""What the columns of a table are, and the target."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...checks import Array
+from ...tables import TableColumn
+from ...tables.encoder.apply import read_column
+from ...tables.encoder.columns import DROP, Table, Values
+from ..subject import Subject
+
+BARS = 16  # of a histogram, at most
+LEVELS = 8  # of a category that are counted one by one
+_EPOCH = datetime.datetime(1970, 1, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnFacts:
+    """One column.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    kind : str
+        "number", "boolean", "category", "date", "text", or "drop" where it is left out.
+    missing : float
+        The share of the rows without a value.
+    distinct : int
+        How many different values there are.
+    low : float or str or None
+        The smallest number or the first date.
+    middle : float or str or None
+        The median.
+    high : float or str or None
+        The largest number or the last date.
+    levels : tuple of tuple
+        The most frequent levels of a category, each with its number of rows.
+    bars : tuple of int
+        How many rows are in each of equally wide parts of the range, or of each of `levels`.
+    note : str
+        What is to be known of it, such as why it is left out.
+    """
+
+    name: str
+    kind: str
+    missing: float
+    distinct: int
+    low: float | str | None
+    middle: float | str | None
+    high: float | str | None
+    levels: tuple[tuple[str, int], ...]
+    bars: tuple[int, ...]
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataFacts:
+    """The data that a model was fitted to.
+
+    Attributes
+    ----------
+    rows : int
+        How many points there are.
+    columns : tuple of ColumnFacts
+        The columns; empty where points are not rows of a table.
+    target : ColumnFacts
+        What is predicted.
+    outputs : int
+        How many numbers are predicted for each point.
+    points : str
+        What points are, in words.
+    duplicates : int or None
+        How many rows are copies of an earlier row, without the target.
+    conflicts : int or None
+        How many rows have a copy with another target.
+    """
+
+    rows: int
+    columns: tuple[ColumnFacts, ...]
+    target: ColumnFacts
+    outputs: int
+    points: str
+    duplicates: int | None
+    conflicts: int | None
+
+
+def data_facts(subject: Subject) -> DataFacts:
+    """Return what the data are."""
+    table, encoder = subject.table, subject.encoder
+    columns: list[ColumnFacts] = []
+    if table is not None and encoder is not None:
+        known = {column.name: column for column in encoder.columns_}
+        for position, values in enumerate(table.columns):
+            name = table.label(position)
+            columns.append(_column_facts(name, values, known.get(name)))
+    duplicates, conflicts = _copies(subject)
+    return DataFacts(
+        rows=len(subject),
+        columns=tuple(columns),
+        target=_target_facts(subject),
+        outputs=1 if subject.classes is not None else subject.truth.shape[1],
+        points=_points(subject),
+        duplicates=duplicates,
+        conflicts=conflicts,
+    )
+
+
+def _points(subject: Subject) -> str:
+    if subject.table is not None:
+        return "rows of a table"
+    if subject.is_pairwise:
+        return "points known by their kernel values"
+    shape = getattr(subject.X, "shape", None)
+    if shape is not None and len(shape) == 2:
+        return f"sparse rows of {shape[1]:,d} numbers"
+    kinds = sorted({type(one).__name__ for one in list(subject.X)[:100]})
+    return f"objects of type {' or '.join(kinds)}"
+
+
+def _column_facts(name: str, values: Values, column: TableColumn | None) -> ColumnFacts:
+    kind = DROP if column is None else column.kind
+    data: Any = values.data
+    if column is not None and kind != DROP:
+        data = read_column(column, values, f"make_report, column {name!r}")
+    elif values.form not in ("numbers", "booleans", "dates", "text", "nothing"):
+        data = np.full(len(values), np.nan)
+    note = "" if column is None else column.note
+    if isinstance(data, list):
+        return _of_texts(name, kind, data, note)
+    is_date = kind == "date" or (kind == DROP and values.form == "dates")
+    return _of_numbers(name, kind, np.asarray(data, dtype=np.float64), note, is_date)
+
+
+def _of_texts(name: str, kind: str, data: list[str | None], note: str) -> ColumnFacts:
+    counts: dict[str, int] = {}
+    for text in data:
+        if text is not None:
+            counts[text] = counts.get(text, 0) + 1
+    order = sorted(counts, key=lambda text: (-counts[text], text))
+    top = tuple((text, counts[text]) for text in order[:LEVELS])
+    rest = sum(counts[text] for text in order[LEVELS:])
+    show = kind != "text"
+    return ColumnFacts(
+        name=name,
+        kind=kind,
+        missing=sum(text is None for text in data) / max(len(data), 1),
+        distinct=len(counts),
+        low=None,
+        middle=None,
+        high=None,
+        levels=top if show else (),
+        bars=tuple(size for _, size in top) + ((rest,) if rest else ()) if show else (),
+        note=note,
+    )
+
+
+def _of_numbers(name: str, kind: str, data: Array, note: str, is_date: bool) -> ColumnFacts:
+    known = data[np.isfinite(data)]
+    ends: tuple[Any, Any, Any] = (None, None, None)
+    bars: tuple[int, ...] = ()
+    if len(known):
+        ends = tuple(float(one) for one in (known.min(), np.median(known), known.max()))
+        distinct = len(np.unique(known))
+        with np.errstate(over="ignore", invalid="ignore"):
+            spans = np.isfinite(ends[2] - ends[0]) and ends[2] > ends[0]
+        if spans:
+            counts, _ = np.histogram(known, bins=min(BARS, max(distinct, 2)))
+            bars = tuple(counts.tolist())
+        if is_date:
+            ends = tuple(date_text(one, ends[2] - ends[0]) for one in ends)
+    return ColumnFacts(
+        name=name,
+        kind=kind,
+        missing=float(1.0 - len(known) / max(len(data), 1)),
+        distinct=len(np.unique(known)),
+        low=ends[0],
+        middle=ends[1],
+        high=ends[2],
+        levels=(),
+        bars=bars,
+        note=note,
+    )
+
+
+def date_text(seconds: float, span: float = 0.0) -> str:
+    """Return an instant as text, with the time of day where all are within a few days."""
+    try:
+        found = _EPOCH + datetime.timedelta(seconds=seconds)
+    except OverflowError:
+        return f"{seconds:g} s"
+    return found.isoformat(" ", "minutes") if span < 4 * 86400 else found.date().isoformat()
+
+
+def _target_facts(subject: Subject) -> ColumnFacts:
+    name = subject.target or "the target"
+    if subject.classes is None:
+        return _of_numbers(name, "number", subject.truth[:, 0], "", False)
+    labels = subject.labels
+    counts = np.bincount(subject.truth, minlength=len(labels))
+    order = np.argsort(-counts, kind="stable")
+    return ColumnFacts(
+        name=name,
+        kind="category",
+        missing=0.0,
+        distinct=int((counts > 0).sum()),
+        low=None,
+        middle=None,
+        high=None,
+        levels=tuple((labels[place], int(counts[place])) for place in order),
+        bars=tuple(counts[order].tolist()),
+        note="",
+    )
+
+
+# --- copies of rows --------------------------------------------------------------------------
+
+
+def row_keys(subject: Subject) -> list[object] | None:
+    """Return something for each point that is equal for equal points; None where nothing is."""
+    if subject.table is not None:
+        return list(zip(*(_keys(column) for column in subject.table.columns), strict=True))
+    if subject.is_pairwise or hasattr(subject.X, "shape"):
+        return None
+    try:
+        return [one for one in subject.X if hash(one) is not None]
+    except TypeError:
+        return None
+
+
+def _keys(values: Values) -> list[Any]:
+    if isinstance(values.data, list):
+        return values.data
+    return [None if value != value else value for value in np.asarray(values.data).tolist()]
+
+
+def _copies(subject: Subject) -> tuple[int | None, int | None]:
+    """Return how many rows are copies, and how many have a copy with another target."""
+    keys = row_keys(subject)
+    if keys is None:
+        return None, None
+    truth = [tuple(np.atleast_1d(one).tolist()) for one in subject.truth]
+    seen: dict[object, set[object]] = {}
+    for key, one in zip(keys, truth, strict=True):
+        seen.setdefault(key, set()).add(one)
+    conflicts = sum(len(seen[key]) > 1 for key in keys)
+    return len(keys) - len(seen), conflicts
+
+
+def hash_of(subject: Subject) -> str | None:
+    """Return the SHA-256 of the values of a table and its target; None for other points."""
+    if subject.table is None:
+        return None
+    found = hashlib.sha256()
+    table: Table = subject.table
+    for position, values in enumerate(table.columns):
+        found.update(repr((table.label(position), values.form)).encode())
+        if isinstance(values.data, list):
+            found.update(repr(values.data).encode())
+        else:
+            found.update(np.ascontiguousarray(values.data).astype("<f8").tobytes())
+    found.update(repr([str(one) for one in subject.y.tolist()]).encode())
+    return found.hexdigest()
