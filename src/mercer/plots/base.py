@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import narwhals.stable.v2 as narwhals
 import numpy as np
 import scipy.sparse
+from sklearn.pipeline import Pipeline
 from sklearn.utils.multiclass import type_of_target
 
 from .. import checks
@@ -225,7 +226,7 @@ def innermost(model: Any, X: Any) -> tuple[Any, Any]:
     """Return the estimator within searches and pipelines, and the points as it gets them."""
     if hasattr(model, "best_estimator_"):
         return innermost(model.best_estimator_, X)
-    if hasattr(model, "steps"):
+    if isinstance(model, Pipeline):
         for _, step in model.steps[:-1]:
             X = X if X is None or step in (None, "passthrough") else step.transform(X)
         return innermost(model.steps[-1][1], X)
