@@ -33,6 +33,7 @@ ROOMS = [
     "mercer.kernels",
     "mercer.losses",
     "mercer.models",
+    "mercer.plots",
     "mercer.selection",
     "mercer.tables",
     "mercer.testing",
