@@ -81,14 +81,18 @@ harden: $(READY) ## run the core's tests under address and undefined-behaviour s
 	LD_PRELOAD="$(PRELOAD)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	  $(SANITIZE)/venv/bin/python -m pytest --capture=no -m native
 
-docs: $(READY) ## check that links resolve and the examples of the pages run
+docs: $(READY) ## run the examples of the pages, build the site into build/docs and check it
 	$(BIN)/python docs/check.py
+	rm -rf build/docs
+	$(ONE_BLAS_THREAD) $(BIN)/python -m sphinx --builder html --jobs 2 --fail-on-warning --keep-going \
+	  --quiet --doctree-dir build/doctrees docs build/docs
+	$(BIN)/python docs/check_site.py build/docs
 
 native: $(READY) ## rebuild the core after a C++ edit, and its type stub
 	$(BIN)/python -m nanobind.stubgen -q -m mercer._core -o src/mercer/_core.pyi
 
 clean: ## remove what was built or cached (.venv stays)
-	rm -rf build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf build dist demo-output docs/gallery docs/reference/api .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(TOOLS): pyproject.toml

@@ -1,7 +1,7 @@
-"""Check the documentation: every relative link resolves, the Python examples run.
+"""Check the pages: every relative link resolves, the Python examples run.
 
 Blocks of one page are one story, sharing their names; one that starts with ```python not-run
-is only read.
+is only read. `check_site.py` checks what is built of the pages.
 """
 
 import contextlib
@@ -17,6 +17,11 @@ ROOT = Path(__file__).resolve().parent.parent
 FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)[^)]*\)")
 HEADING = re.compile(r"^#+ +(.+?) *$", re.MULTILINE)
+
+
+def pages() -> list[Path]:
+    """Every page that was written by hand."""
+    return sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 
 def prose(page: Path) -> str:
@@ -72,13 +77,13 @@ def failing_examples(page: Path) -> list[str]:
 
 
 def main() -> int:
-    pages = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-    stories = [page for page in pages if "```python" in page.read_text()]
-    problems = [problem for page in pages for problem in broken_links(page)]
+    found = pages()
+    stories = [page for page in found if "```python" in page.read_text()]
+    problems = [problem for page in found for problem in broken_links(page)]
     for page in stories:
         with scratch_directory():
             problems += failing_examples(page)
-    fine = f"{len(pages)} pages: links resolve; the examples of {len(stories)} run"
+    fine = f"{len(found)} pages: links resolve; the examples of {len(stories)} run"
     print(*problems or [fine], sep="\n")
     return bool(problems)
 

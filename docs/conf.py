@@ -29,10 +29,10 @@ extensions = [
     "mathml",
     "repository",
 ]
-exclude_patterns = ["templates", "gallery/**/README.*", "gallery/**/GALLERY_HEADER.*"]
+exclude_patterns = ["templates", "gallery/**/GALLERY_HEADER.*", "gallery/**/README.*"]
 templates_path = ["templates"]
 default_role = "code"
-nitpicky = True
+nitpicky = True  # a link to a name that is not there is a warning, and so the end of the build
 
 # Pages are Markdown as on GitHub: anchors of headings, formulas in fences called math.
 myst_heading_anchors = 4
@@ -56,6 +56,7 @@ sphinx_gallery_conf = {
     "backreferences_dir": "gallery/backreferences",
     "copyfile_regex": r".*\.rst",
     "download_all_examples": False,
+    "write_computation_times": False,  # its page would load scripts from a network
     "show_memory": False,
     "show_signature": False,
     "remove_config_comments": True,
