@@ -44,7 +44,7 @@ class ColumnRelevanceDisplay(Display):
     values : array-like of shape (d,)
         The relevance of each column.
     names : sequence of str, default=None
-        Names of the columns; None is x₁, x₂, …
+        Names of the columns; None is x₁, x₂ and so on.
     measure : str, default="relevance"
         What the values are.
     spread : array-like of shape (d,), default=None

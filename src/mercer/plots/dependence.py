@@ -69,7 +69,7 @@ class PartialDependenceDisplay(Display):
     >>> X = np.random.default_rng(0).normal(size=(80, 2))
     >>> model = KernelRidge(0.1).fit(X, X[:, 0] ** 2)
     >>> display = PartialDependenceDisplay.from_estimator(model, X, 0)
-    >>> display.slopes[0] < 0 < display.slopes[-1]
+    >>> bool(display.slopes[0] < 0 < display.slopes[-1])
     True
     """
 
@@ -165,16 +165,11 @@ class PartialDependenceDisplay(Display):
             who, "steps", (FEW if use else MANY) if steps is None else steps, least=2
         )
         chosen = _grid(who, known, names[place], count)
-        n, means, tilts = count_of(whole), [], []
-        for row in chosen:
-            moved = replaced(whole, place, np.full(n, row))
-            means.append(float(ask(moved).mean()))
-            if use:
-                tilts.append(float(ask.slopes(moved)[:, place].mean()))
+        means, tilts = ask.along(whole, place, chosen, use)
         display = cls(
             values=known[chosen],
-            mean=np.array(means),
-            slopes=np.array(tilts) if use else None,
+            mean=means,
+            slopes=tilts,
             name=names[place],
             response=ask.name,
             points=known if known.dtype.kind in "fM" else None,
@@ -267,6 +262,18 @@ class _Response:
             got = f"shape {found.shape}"
             raise InputError(sentence("PartialDependenceDisplay", must, got))
         return self.sign * found
+
+    def along(
+        self, X: Any, place: int, rows: Array, with_slopes: bool
+    ) -> tuple[Array, Array | None]:
+        """Return the means, and their slopes, with a column set to its value in each of rows."""
+        n, means, tilts = count_of(X), [], []
+        for row in rows:
+            moved = replaced(X, place, np.full(n, row))
+            means.append(float(self(moved).mean()))
+            if with_slopes:
+                tilts.append(float(self.slopes(moved)[:, place].mean()))
+        return np.array(means), np.array(tilts) if with_slopes else None
 
     def has_slopes(self, X: Any) -> bool:
         """Return whether the gradient of the model is that of what is drawn."""

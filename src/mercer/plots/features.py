@@ -94,7 +94,7 @@ class FeatureConvergenceDisplay(Display):
         ----------
         maps : feature map or dict of str to feature map
             Maps of `mercer.features` with a number of features `n_components`, fitted or not;
-            copies of them are fitted, with the seeds 0, 1, …
+            copies of them are fitted, with the seeds 0, 1 and so on.
         X : array-like, sparse matrix, data frame or sequence of objects
             The n points, of a kind that the kernel takes.
         widths : sequence of int, default=(16, 32, 64, 128, 256, 512, 1024)

@@ -256,7 +256,7 @@ class ResidualsDisplay(Display):
     --------
     >>> from mercer.plots import ResidualsDisplay
     >>> display = ResidualsDisplay(predicted=[1.0, 2.0, 3.0], truth=[1.5, 2.0, 2.0])
-    >>> display.residuals.tolist(), display.quantiles[0].tolist()
+    >>> display.residuals.tolist(), display.quantiles[0].round(2).tolist()
     ([0.5, 0.0, -1.0], [-0.9, 0.0, 0.45])
     """
 
