@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.pipeline import Pipeline
 
 from ...checks import Array, InputError, InputTypeError, sentence, show
 from ...files import streams
@@ -115,7 +116,7 @@ def _content(model: Any) -> Content:
 
 
 def _advice(model: Any) -> str:
-    if hasattr(model, "steps"):
+    if isinstance(model, Pipeline):
         return (
             "The file has no place for preprocessing: write the last step of a pipeline, "
             "write_libsvm(pipeline[-1], …), and hand LIBSVM what the steps before it make."

@@ -195,7 +195,7 @@ def assemble(
         return None
     program = Program(recorder, [], [], *_numbers(recorder, left))
     for root in roots:
-        _sharpen(root, recorder)
+        sharpen(root, recorder)
         steps = _Assembler(registers).assemble(root)
         if steps is None:
             return None
@@ -217,13 +217,13 @@ def _numbers(recorder: Recorder, view: View) -> tuple[int, int]:
     return packed, represented + left_to_numpy + 2 * len(recorder.sides) + 2
 
 
-def _sharpen(node: Node, recorder: Recorder, under_root: bool = False) -> None:
+def sharpen(node: Node, recorder: Recorder, under_root: bool = False) -> None:
     """Ask for direct differences where a root would enlarge the rounding of small distances."""
     if node.op == "expanded" and under_root:
         recorder.factors[node.index] = -1.0
     for child in node.children:
         rooted = node.op in ("root", "inverse_root") or (node.op == "real_power" and node.x < 1)
-        _sharpen(child, recorder, under_root or rooted)
+        sharpen(child, recorder, under_root or rooted)
 
 
 class _Assembler:
