@@ -65,6 +65,10 @@ class DataError(MercerError, ValueError):
     """A data file cannot be read, or does not hold what it must."""
 
 
+class PackageError(MercerError, ImportError):
+    """A package that a part of mercer needs is not installed."""
+
+
 class MemoryLimitError(MercerError, MemoryError):
     """Nothing that would fit the memory limit can do the job."""
 
