@@ -161,9 +161,7 @@ class PartialDependenceDisplay(Display):
             must = "method='gradient' needs a column of numbers and the gradient of what is drawn"
             raise InputError(sentence(who, must, type(model).__name__, "Take 'prediction'."))
         use = slopes and method != "prediction"
-        count = checks.whole(
-            who, "steps", (FEW if use else MANY) if steps is None else steps, least=2
-        )
+        count = (FEW if use else MANY) if steps is None else steps
         chosen = _grid(who, known, names[place], count)
         means, tilts = ask.along(whole, place, chosen, use)
         display = cls(
@@ -303,6 +301,7 @@ def _column(X: Any, place: int) -> Array:
 
 def _grid(who: str, known: Array, name: str, count: int) -> Array:
     """Return rows whose values of a column stand for all: quantiles, or each frequent level."""
+    checks.whole(who, "steps", count, least=2)
     if known.dtype.kind in "fM":
         present = np.flatnonzero(~np.isnan(known))
         if len(present) == 0:
