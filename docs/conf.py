@@ -32,6 +32,7 @@ extensions = [
 exclude_patterns = ["templates", "gallery/**/GALLERY_HEADER.*", "gallery/**/README.*"]
 templates_path = ["templates"]
 default_role = "code"
+smartquotes = False  # quotes are those of Python
 nitpicky = True  # a link to a name that is not there is a warning, and so the end of the build
 
 # Pages are Markdown as on GitHub: anchors of headings, formulas in fences called math.

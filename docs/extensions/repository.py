@@ -23,6 +23,8 @@ AT_THE_ROOT = {
 PAGE_OF = {path: DOCS / f"{name}.md" for name, path in AT_THE_ROOT.items()}
 PAGE_OF[ROOT / "README.md"] = DOCS / "index.md"
 
+# A link that is called by its file is called by the title of the page on the site.
+BY_FILE = re.compile(r"\[[\w/.-]+\.md\](?=\()")
 FENCE = re.compile(r"^(`{3,}).*?^\1", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<=\]\()([^)\s#]+)(?=[)\s#])")
 
@@ -59,11 +61,14 @@ def rewrite(text: str, written: Path, shown: Path) -> str:
         target = on_site(Path(os.path.normpath(written.parent / link)))
         return os.path.relpath(target, shown.parent)
 
+    def mended(prose: str) -> str:
+        return LINK.sub(moved, BY_FILE.sub("[]", prose))
+
     parts, last = [], 0
     for fence in FENCE.finditer(text):
-        parts += [LINK.sub(moved, text[last : fence.start()]), fence[0]]
+        parts += [mended(text[last : fence.start()]), fence[0]]
         last = fence.end()
-    return "".join([*parts, LINK.sub(moved, text[last:])])
+    return "".join([*parts, mended(text[last:])])
 
 
 def read(app: Sphinx, name: str, source: list[str]) -> None:
