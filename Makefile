@@ -31,8 +31,8 @@ help: ## list the targets
 
 setup: $(READY) ## create .venv and build mercer into it (PYTHON=python3.12 chooses the Python)
 
-demo: $(READY) ## a first end-to-end example, into demo-output/
-	$(BIN)/python examples/first_look.py demo-output
+demo: $(READY) ## fit, explain and predict on a sample table, into demo-output/
+	$(BIN)/mercer demo demo-output --force
 
 test: $(READY) ## run the tests (ARGS="-k word" passes options to pytest)
 	$(ONE_BLAS_THREAD) $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal $(ARGS)

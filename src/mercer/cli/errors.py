@@ -112,7 +112,7 @@ def _text_of_library(error: BaseException) -> str:
         return sentence("mercer", "there must be enough memory", str(error) or "none", advice)
     if isinstance(error, OSError) and not isinstance(error, MercerError):
         return _of_system(error)
-    if isinstance(error, ModuleNotFoundError):
+    if isinstance(error, ModuleNotFoundError) and not isinstance(error, MercerError):
         advice = 'Install what is missing, for example with pip install "mercer[app]".'
         must = f"the package {error.name} must be installed"
         return sentence("mercer", must, "none", advice)

@@ -169,9 +169,9 @@ def as_command(
                 raise ClosedPipe from None
 
         context = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-        made: click.Command = click.command(
+        decorate: Callable[[Any], click.Command] = click.command(
             name, short_help=summary, context_settings=context, **settings
-        )(COMMON(run))
-        return made
+        )
+        return decorate(COMMON(run))
 
     return make

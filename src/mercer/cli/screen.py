@@ -84,9 +84,7 @@ class Screen:
     def note(self, text: str) -> None:
         """Say something by the way, on standard error."""
         if not self.quiet:
-            from rich.text import Text
-
-            self._console(stderr=True).print(Text(safe(text), style="dim"), soft_wrap=True)
+            self._say(("", ""), text, "dim")
 
     def warn(self, text: str) -> None:
         """Say what should be minded, once."""
@@ -94,18 +92,12 @@ class Screen:
         if text in self.warnings:
             return
         self.warnings.append(text)
-        from rich.text import Text
-
-        line = Text.assemble(("warning: ", "bold yellow"), text)
-        self._console(stderr=True).print(line, soft_wrap=True)
+        self._say(("warning: ", "bold yellow"), text)
 
     def fail(self, code: Exit, text: str) -> None:
         """Say why a command ends without its result."""
         if text:
-            from rich.text import Text
-
-            line = Text.assemble(("error: ", "bold red"), safe(text))
-            self._console(stderr=True).print(line, soft_wrap=True)
+            self._say(("error: ", "bold red"), text)
         if self.as_json:
             error = {"kind": WORDS.get(code, "failure"), "message": safe(text)}
             self._print_json(code, None, error)
@@ -113,10 +105,15 @@ class Screen:
     def problem(self, text: str) -> None:
         """Say why the exit code is not 0 although there is a result."""
         self.result["problem"] = text
+        self._say(("error: ", "bold red"), text)
+
+    def _say(self, mark: tuple[str, str], text: str, style: str = "") -> None:
+        """Write a sentence to standard error; lines are broken on a terminal only."""
         from rich.text import Text
 
-        line = Text.assemble(("error: ", "bold red"), safe(text))
-        self._console(stderr=True).print(line, soft_wrap=True)
+        console = self._console(stderr=True)
+        line = Text.assemble(mark, (safe(text), style))
+        console.print(line, soft_wrap=not console.is_terminal)
 
     def finish(self, code: Exit) -> None:
         """Print the object of --json."""

@@ -240,16 +240,21 @@ class TableWriter:
     def _frame(self, arrays: dict[str, Array]) -> polars.DataFrame:
         import polars
 
+        columns = {
+            name: values.tolist() if values.dtype.kind in "OU" else values
+            for name, values in arrays.items()
+        }
         try:
-            return polars.DataFrame(
-                {
-                    name: values.tolist() if values.dtype.kind in "OU" else values
-                    for name, values in arrays.items()
-                }
-            )
+            frame = polars.DataFrame(columns)
+            wrong = [name for name, kind in frame.schema.items() if kind.is_nested()]
+            wrong += [name for name, kind in frame.schema.items() if kind == polars.Object]
+            got = f"objects in {', '.join(map(repr, wrong))}" if wrong else ""
         except (TypeError, ValueError, polars.exceptions.PolarsError) as error:
+            got = str(error)
+        if got:
             must = "columns must hold numbers, truth values, texts or dates"
-            raise DataError(sentence(self.who, must, error)) from None
+            raise DataError(sentence(self.who, must, got))
+        return frame
 
     @contextlib.contextmanager
     def _reported(self) -> Any:
@@ -259,6 +264,8 @@ class TableWriter:
         except BrokenPipeError:
             raise
         except OSError as error:
+            if "Broken pipe" in str(error):  # which polars says without the number of the error
+                raise BrokenPipeError from error
             self._stack.__exit__(type(error), error, None)
             got = (error.strerror or str(error)).rstrip(".")
             raise FileError(sentence(self.who, "the file must be writable", got)) from None

@@ -9,12 +9,14 @@ import numpy as np
 from rich.console import RenderableType
 from rich.text import Text
 
+from ..screen import safe
 from ..work.judging import error_of
 from ..work.tasks import CLASSES
-from .parts import bullet, figure, heading, indented, pairs, table, with_error
+from .parts import bullet, bullet_of, figure, heading, indented, pairs, table, with_error
 
 if TYPE_CHECKING:
     from ...data import Dataset
+    from ...report import Finding
     from ...report.measure.sentences import Verdict
     from ...report.measure.verdict import Judgement
     from ..work.training import Training
@@ -26,6 +28,8 @@ MARKS = {
     "alike": ("no clear difference", "yellow"),
     "worse": ("worse", "red"),
 }
+SEVERE = {"high": "bold red", "medium": "bold yellow"}
+SHOWN_FINDINGS = 5
 GRADES = {"good": "bold green", "mixed": "bold yellow", "bad": "bold red"}
 
 
@@ -107,6 +111,22 @@ def model_screen(facts: Sequence[tuple[str, str]]) -> Iterator[RenderableType]:
     """Yield what the model is."""
     yield heading("Model")
     yield pairs(facts)
+    yield ""
+
+
+def findings_screen(findings: Sequence[Finding]) -> Iterator[RenderableType]:
+    """Yield what a reader should mind; of what is only good to know the title."""
+    if not findings:
+        return
+    yield heading("To mind")
+    for one in findings[:SHOWN_FINDINGS]:
+        words = Text.assemble((f"{one.code} ", "dim"), (f"{safe(one.title)}.", "bold"))
+        if one.severity in SEVERE:
+            words.append(f" {safe(one.found)} {safe(one.advice)}")
+        yield bullet_of(words, "!", SEVERE.get(one.severity, "dim"))
+    more = len(findings) - SHOWN_FINDINGS
+    if more > 0:
+        yield indented(Text(f"and {more} more, in the report", "dim"))
     yield ""
 
 

@@ -48,8 +48,13 @@ def pairs(rows: Sequence[tuple[str, str | Text]]) -> Padding:
 
 def bullet(text: str, mark: str = "•", style: str = "") -> Padding:
     """Return a sentence with a mark before it."""
+    return bullet_of(Text(safe(text)), mark, style)
+
+
+def bullet_of(text: Text, mark: str, style: str) -> Padding:
+    """Return words that have a style with a mark before them."""
     found = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), show_header=False)
-    found.add_row(Text(mark, style=style), Text(safe(text)))
+    found.add_row(Text(mark, style=style), text)
     return indented(found)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...data import flats, write_table
 from ..errors import usage
 from ..outputs import writing
-from ..show.parts import heading, pairs
+from ..show.parts import heading, pairs, table
 from .fitjob import FitJob, FitSettings
 from .models import read_model
 from .predicting import Asked, Predictor
@@ -22,6 +22,8 @@ WHO = "mercer demo"
 TARGET = "rent"
 NEW_ROWS = 200
 COVERAGE = 0.9
+USUAL_TIME = 60.0  # of `mercer fit`
+SHOWN = 3  # new flats
 NAMES = (
     "flats.csv",
     "new_flats.csv",
@@ -45,13 +47,14 @@ def run_demo(
     """Write the table, fit it, predict new rows, and say where everything is."""
     paths = _paths(folder, force)
     with writing():
-        table = flats(rows, seed)
-        write_table(paths["flats.csv"], table, force=True)
+        write_table(paths["flats.csv"], flats(rows, seed), force=True)
         fresh = flats(NEW_ROWS, seed + 1)
         fresh.pop(TARGET)  # which is to be predicted
         write_table(paths["new_flats.csv"], fresh, force=True)
     words = ["mercer", "fit", paths["flats.csv"], "--target", TARGET]
     words += ["--out", paths["flats.mercer"], "--report", paths["flats-report.html"]]
+    words += [] if time_limit == USUAL_TIME else ["--time-limit", f"{time_limit:g}"]
+    words += [] if max_candidates is None else ["--max-candidates", str(max_candidates)]
     _say(screen, "A table of flats to rent, which are made up, and what you would type:", words)
     settings = FitSettings(
         data=paths["flats.csv"],
@@ -69,8 +72,12 @@ def run_demo(
     words = ["mercer", "predict", paths["flats.mercer"], paths["new_flats.csv"]]
     words += ["--interval", str(COVERAGE), "--out", paths["predictions.csv"]]
     _say(screen, "New flats, whose rent is not known:", words)
-    count = _predict(screen, paths)
+    count, first = _predict(screen, paths)
     screen.show(
+        table(
+            ("area", "district", "rent", f"with {COVERAGE:.0%}"), _rows(fresh, first), right=(0, 2)
+        ),
+        "",
         heading("Done"),
         pairs(
             [
@@ -103,7 +110,21 @@ def _say(screen: Screen, text: str, words: list[str]) -> None:
     screen.show(heading(text), f"  $ {shlex.join(words)}", "")
 
 
-def _predict(screen: Screen, paths: dict[str, str]) -> int:
+def _rows(fresh: dict[str, list[Any]], first: dict[str, Any]) -> list[list[str]]:
+    """Return the first new flats and what is predicted for them."""
+    return [
+        [
+            f"{fresh['area'][row]:g} m²",
+            str(fresh["district"][row]),
+            f"{first['prediction'][row]:,.0f} €",
+            f"{first['low'][row]:,.0f} to {first['high'][row]:,.0f} €",
+        ]
+        for row in range(SHOWN)
+    ]
+
+
+def _predict(screen: Screen, paths: dict[str, str]) -> tuple[int, dict[str, Any]]:
+    """Write the predictions; return how many there are, and the first of them."""
     from ...data import TableWriter
 
     predictor = Predictor(read_model(paths["flats.mercer"], WHO), Asked(coverage=COVERAGE), WHO)
@@ -112,7 +133,8 @@ def _predict(screen: Screen, paths: dict[str, str]) -> int:
         writing(),
         TableWriter(paths["predictions.csv"], force=True) as writer,
     ):
-        for columns in predictor.blocks(paths["new_flats.csv"], Reading(), bar):
+        blocks = list(predictor.blocks(paths["new_flats.csv"], Reading(), bar))
+        for columns in blocks:
             writer.write(columns)
     predictor.tell(screen)
-    return predictor.rows
+    return predictor.rows, blocks[0]

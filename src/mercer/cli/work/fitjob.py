@@ -12,7 +12,14 @@ from ...files import ModelCard, make_card
 from ...kernels import Kernel
 from ..errors import Exit
 from ..outputs import STANDARD, check_outputs, default_name, save_model, size_text, writing
-from ..show.fitting import data_screen, files_screen, model_screen, notes_screen, verdict_screen
+from ..show.fitting import (
+    data_screen,
+    files_screen,
+    findings_screen,
+    model_screen,
+    notes_screen,
+    verdict_screen,
+)
 from ..show.parts import figure, rounded, seconds
 from .judging import card_scores, judge, judgement_json, words
 from .learning import LEAST_SECONDS, Wish, learn, members_of, unconverged
@@ -20,14 +27,14 @@ from .tasks import CLASSES, check_model
 from .training import Columns, Reading, Training, read_training
 
 if TYPE_CHECKING:
-    from ...report import Report
+    from ...report import Finding, Report
     from ...report.measure.verdict import Judgement
     from ..screen import Screen
 
 REPORT_SHARE = 0.25  # of the time limit
 MOST_REPORT = 60.0  # seconds
 JUDGE_SHARE = 0.2  # of the time limit, where models must be fitted again to be judged
-SHORT = 80  # characters of a kernel on the screen
+SHORT = 60  # characters of a kernel on the screen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +77,7 @@ class Fitted:
     model: Any
     card: ModelCard
     judgement: Judgement
+    findings: tuple[Finding, ...]
     seconds: float
 
 
@@ -110,6 +118,7 @@ class FitJob:
             model=model,
             card=card,
             judgement=judgement,
+            findings=() if report is None else report.findings,
             seconds=self._elapsed,
         )
         self._show(fitted)
@@ -213,6 +222,7 @@ class FitJob:
         screen.show(
             *verdict_screen(fitted.judgement, verdict),
             *model_screen(facts_of(fitted)),
+            *findings_screen(fitted.findings),
             *notes_screen(notes_of(fitted.model)),
             *files_screen(files_of(settings), nexts_of(fitted) if self.has_nexts else []),
         )
@@ -222,6 +232,16 @@ class FitJob:
             "verdict": {"grade": verdict.grade, "headline": verdict.headline}
             | {"sentences": list(verdict.sentences)},
             "judgement": judgement_json(fitted.judgement),
+            "findings": [
+                {
+                    "code": one.code,
+                    "severity": one.severity,
+                    "title": one.title,
+                    "found": one.found,
+                    "advice": one.advice,
+                }
+                for one in fitted.findings
+            ],
             "model": {
                 "estimator": fitted.card.estimator,
                 "kernel": fitted.card.kernel,
