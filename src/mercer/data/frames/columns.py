@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _NOUNS = {NUMBER: "a number", BOOLEAN: "true or false", DATE: "a date such as 2024-12-31"}
 _NESTED = {"List": "lists", "Array": "lists", "Struct": "records", "Binary": "bytes"}
 _NESTED |= {"Object": "objects"}
+_WIDE = ("Int128", "UInt128")  # for which NumPy has no type
 
 
 class ColumnReader:
@@ -57,7 +58,8 @@ class ColumnReader:
                 got = f"infinity in {piece.place(infinite.arg_max() or 0)}"
                 told = "Leave a missing value out, or write NaN."
                 raise self._fail("numbers must be finite or missing", got, told)
-        return column
+        is_wide = column.dtype.is_decimal() or str(column.dtype) in _WIDE
+        return column.cast(polars.Float64) if is_wide else column
 
     def _find(self, texts: polars.Series, piece: Piece, notes: list[str]) -> Rule | None:
         if self.told in (NUMBER, BOOLEAN, DATE, CATEGORY):

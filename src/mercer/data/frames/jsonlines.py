@@ -91,15 +91,17 @@ def _column(name: str, values: list[Any]) -> polars.Series:
 
     kinds = {type(value) for value in values} - {type(None)}
     if kinds <= {int, float}:
-        numbers = [None if value is None else _float(value) for value in values]
-        return polars.Series(name, numbers, dtype=polars.Float64, nan_to_null=True)
+        return polars.Series(name, list(map(_number, values)), dtype=polars.Float64)
     if kinds <= {int, float, str}:
         texts = [None if value is None else str(value) for value in values]
         return polars.Series(name, texts, dtype=polars.String)
     return polars.Series(name, values, strict=False)
 
 
-def _float(value: int | float) -> float:
+def _number(value: int | float | None) -> float | None:
+    """Return a number in double precision; Python reads NaN, which JSON does not have."""
+    if value is None or value != value:
+        return None
     try:
         return float(value)
     except OverflowError:

@@ -86,7 +86,7 @@ class TableReader(ABC):
 
     def _unknown(self, must: str, name: str, names: Sequence[str]) -> DataError:
         lower = {one.lower(): one for one in reversed(names)}
-        near = difflib.get_close_matches(name.lower(), lower, n=MOST_NAMES, cutoff=0.5)
+        near = difflib.get_close_matches(name.lower(), lower, n=MOST_NAMES, cutoff=0.6)
         told = f"Did you mean {' or '.join(repr(lower[one]) for one in near)}?" if near else ""
         shown = ", ".join(map(repr, names[:8])) + (", …" if len(names) > 8 else "")
         return self.source.fail(f"{must}, here {shown}", repr(name), told)

@@ -32,7 +32,7 @@ def target_values(source: Source, column: polars.Series, piece: Piece, name: str
     if column.dtype.is_numeric():
         return _numbers(column.cast(float).to_numpy())
     values = column.to_list()
-    return np.array(values) if column.dtype == bool else np.array(list(map(str, values)))
+    return np.array(values if str(column.dtype) == "Boolean" else list(map(str, values)))
 
 
 def refuse_gaps(source: Source, rows: Array, piece: Piece, name: str) -> None:

@@ -67,7 +67,7 @@ class _MatrixReader(ABC):
             return array.tolist()
         kind = array.dtype.kind
         if kind not in "biuf" or array.ndim not in (1, 2):
-            got = f"an array {name} of {_words(array.dtype)}, shape {array.shape}"
+            got = f"{name} of {_words(array.dtype)}, shape {array.shape}"
             raise self.source.fail("it must hold rows of numbers", got)
         rows = array.reshape(len(array), -1) if array.ndim == 1 else array
         if rows.dtype not in (np.float32, np.float64):
@@ -96,7 +96,7 @@ class ArrayReader(_MatrixReader):
             rows = min(step, shape[0] - start)
             flat = np.frombuffer(self._bytes(rows * size, start), dtype=dtype)
             part = flat.reshape((rows, *shape[1:]), order="F" if is_fortran else "C")
-            yield Piece(X=self.points("", part))
+            yield Piece(X=self.points("an array", part))
 
     def _header(self) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
         try:
@@ -139,7 +139,7 @@ class ArchiveReader(_MatrixReader):
         if name not in names:
             told = nearest("X", names)
             raise self.source.fail("an array must be called X", ", ".join(names) or "none", told)
-        X = self.points(name, arrays[name])
+        X = self.points(f"an array {name!r}", arrays[name])
         y = arrays[wanted] if wanted in arrays and wanted != name else None
         if len(X) == 0:
             raise self.source.fail("there must be rows of data", "an array without rows")
@@ -158,7 +158,7 @@ class ArchiveReader(_MatrixReader):
                 found = {}
                 for name in archive.files:
                     found[name] = archive[name]
-                return found
+                return {name: one for name, one in found.items() if isinstance(one, np.ndarray)}
         except _BROKEN as error:
             if "allow_pickle" in str(error):
                 raise _pickled(self.source, f"the array {name!r}") from None
