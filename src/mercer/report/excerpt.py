@@ -24,7 +24,7 @@ def excerpt_of(subject: Subject, found: Relevances | None, rows: Sequence[int]) 
     if table is None:
         if subject.is_pairwise or hasattr(subject.X, "shape"):
             return Excerpt(columns=(), rows={})
-        texts = {row: (show(subject.X[row], LONGEST),) for row in rows}
+        texts: dict[int, tuple[str, ...]] = {row: (show(subject.X[row], LONGEST),) for row in rows}
         return Excerpt(columns=("point",), rows=texts)
     names = [table.label(place) for place in range(len(table.columns))]
     order = names if found is None else [one.name for one in found.columns]
@@ -40,7 +40,8 @@ def _text(form: str, value: Any) -> str:
     if value is None or (isinstance(value, float | np.floating) and not np.isfinite(value)):
         return NOTHING
     if form == "text":
-        return value if len(value) <= LONGEST else value[: LONGEST - 1] + "…"
+        text = str(value)
+        return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
     if form == "booleans":
         return "True" if value else "False"
     return date_text(float(value), np.inf) if form == "dates" else number(float(value))

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..models import KernelEstimator
 from .subject import Subject
+from .subject.subject import last_of
 
 PACKAGES = ("mercer", "numpy", "scipy", "scikit-learn")
 
@@ -72,8 +73,7 @@ def versions() -> dict[str, str]:
 
 def cost_of(subject: Subject) -> dict[str, Any]:
     """Return what a fit and a prediction cost, by the names of the fields of `Provenance`."""
-    model = getattr(subject.model, "best_estimator_", subject.model)
-    last = model[-1] if hasattr(model, "steps") else model
+    last = last_of(subject.model)
     certificate = getattr(last, "certificate_", None)
     parts = [one.model for one in last.members_] if subject.is_automatic else [last]
     kernels = [one for one in parts if isinstance(one, KernelEstimator)]

@@ -80,8 +80,8 @@ def dropped_columns(facts: Facts) -> Finding | None:
         title="Columns were left out",
         found=(
             f"{plural(len(found), 'column says', 'columns say')} nothing and "
-            f"{'was' if len(found) == 1 else 'were'} left out, {count(constant)} of them with one "
-            f"value or none: {listed([quoted(one.name) for one in found])}."
+            f"{'was' if len(found) == 1 else 'were'} left out ({count(constant)} with one value or "
+            f"none): {listed([quoted(one.name) for one in found])}."
         ),
         advice="Drop them from the file, or check why they are empty, constant or copies.",
         numbers={"columns": len(found), "constant": constant},

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..facts import Facts
+from ..kernel.certificate import SEARCH
 from ..measure.verdict import TEST, TRAINING
 from ..words import count, listed, number, plural, quoted, share
 from .record import HIGH, LOW, MEDIUM, Finding
 
-SEARCH = "the search"
 SURE = 0.01  # p-value below which samples differ
 OUTSIDE = 0.05  # share of test rows beyond the range of training rows
 SHARED = 0.01
@@ -38,12 +38,18 @@ def at_the_edge(facts: Facts) -> Finding | None:
         f"{one.parameter} = {number(one.value)} (tried {number(one.low)} to {number(one.high)})"
         for one in facts.edges
     ]
+    inside = all(one.of for one in facts.edges)
     return Finding(
         code="M022",
-        severity=MEDIUM,
+        severity=LOW if inside else MEDIUM,
         title="A parameter at the edge of the search",
         found=f"The best value is the last one that was tried: {listed(names)}.",
-        advice="Search beyond it: a better value may lie outside.",
+        advice=(
+            "Try values beyond it with mercer.tune and the kernel shown below: the race has "
+            "its own range, and other members of the ensemble make up for some of it."
+            if inside
+            else "Search beyond it: a better value may lie outside."
+        ),
         numbers={one.parameter: one.value for one in facts.edges},
     )
 

@@ -21,6 +21,8 @@ from ...tables import AutoCertificate
 from ..subject import Core, Subject
 from ..words import count, number, plural, seconds
 
+SEARCH = "the search"  # what the certificate of an automatic learner is about
+
 
 @dataclass(frozen=True, kw_only=True)
 class CertificateFacts:
@@ -60,7 +62,7 @@ def certificates_of(subject: Subject, core: Core | None) -> tuple[CertificateFac
     """Return the certificate of the model and, in an ensemble, that of its heaviest member."""
     found = []
     if subject.is_automatic:
-        found.append(_facts("the search", subject.model.certificate_))
+        found.append(_facts(SEARCH, subject.model.certificate_))
     if core is not None and hasattr(core.model, "certificate_"):
         found.append(_facts(core.place or type(core.model).__name__, core.model.certificate_))
     return tuple(found)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...checks import Array
+from ...diagnostics import center
 from ...plots.gram import by_clusters
 from ..clock import NotShown
 from ..measure.splits import thinned
@@ -14,6 +15,7 @@ from ..subject import Core, Subject
 
 MOST_ROWS = 300
 NEAR_ALL = 0.99  # share of the trace
+FLAT = 0.25  # mean value of two points over that of one, from which on a matrix shows little
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +65,11 @@ class GramFacts:
         The smallest kernel value.
     high : float
         The largest kernel value.
+    centred : bool
+        Whether the picture shows the centred matrix, whose rows have the sum 0: where all kernel
+        values are about as large there is nothing to be seen of the others.
     K : ndarray of shape (n, n)
-        The matrix itself, which only the picture shows.
+        The matrix of the picture.
     """
 
     order: str
@@ -76,6 +81,7 @@ class GramFacts:
     penalty: float | None
     low: float
     high: float
+    centred: bool
     K: Array = field(metadata={"twin": False})
 
 
@@ -96,6 +102,7 @@ def gram_facts(subject: Subject, core: Core | None, seed: int) -> GramFacts:
     penalty = named[1] / len(subject) if named is not None and named[0] == "alpha" else None
     total = float(values.sum())
     near_all = int(np.searchsorted(np.cumsum(values), NEAR_ALL * total) + 1) if total > 0 else 0
+    centred = _is_flat(K)
     return GramFacts(
         order="class" if subject.classes is not None else "cluster",
         rows=tuple(rows.tolist()),
@@ -106,8 +113,22 @@ def gram_facts(subject: Subject, core: Core | None, seed: int) -> GramFacts:
         penalty=penalty,
         low=float(K.min()),
         high=float(K.max()),
-        K=K,
+        centred=centred,
+        K=_centred(K) if centred else K,
     )
+
+
+def _is_flat(K: Array) -> bool:
+    """Return whether values of two points are so large that their differences do not show."""
+    n, trace = len(K), float(np.trace(K))
+    return n > 1 and (float(K.sum()) - trace) / (n - 1) > FLAT * trace
+
+
+def _centred(K: Array) -> Array:
+    """Return the centred matrix with its diagonal cut to the size of the other values."""
+    found = center(K)
+    most = float(np.abs(found - np.diag(np.diag(found))).max())
+    return np.clip(found, -most, most)
 
 
 def _by_class(K: Array, codes: Array) -> Array:

@@ -101,7 +101,7 @@ def influence_of(subject: Subject, core: Core | None) -> Influence:
 def _truth(subject: Subject, row: int) -> float | str:
     if subject.classes is None:
         return float(subject.truth[row, 0])
-    return subject.labels[subject.truth[row]]
+    return str(subject.labels[subject.truth[row]])
 
 
 def _leave_one_out(subject: Subject, core: Core) -> tuple[Array, Array] | None:

@@ -81,7 +81,7 @@ def _constant(subject: Subject, train: Array) -> Array:
     if subject.classes is None:
         return np.asarray(subject.truth[train].mean(axis=0))[None]
     counts = np.bincount(subject.truth[train], minlength=len(subject.classes))
-    return (counts / counts.sum())[None]
+    return np.asarray(counts / counts.sum())[None]
 
 
 def _model(name: str, subject: Subject, seed: int) -> BaseEstimator:

@@ -20,6 +20,7 @@ MOST_TRAIN, MOST_HELD = 2000, 800
 GRID, MOST_LEVELS = 15, 12
 AVERAGED = 200  # rows over which a dependence is averaged
 SHOWN = 6  # columns whose dependence is shown
+LEAST_RISE = 0.002  # of the loss, of a column that is worth a picture
 OBJECTS = "The points are not rows of a table, so that there are no columns to look at."
 
 
@@ -194,7 +195,7 @@ def dependences(
         raise NotShown(OBJECTS)
     table, encoder = subject.table, subject.encoder
     names = [table.label(place) for place in range(len(table.columns))]
-    order = names if found is None else [one.name for one in found.columns]
+    order = names if found is None else _that_matter(found)
     kinds = {column.name: column.kind for column in encoder.columns_}
     rows = thinned(np.arange(len(subject)), AVERAGED, subject.codes, seed)
     shown: list[Dependence] = []
@@ -214,6 +215,12 @@ def dependences(
     return tuple(shown)
 
 
+def _that_matter(found: Relevances) -> list[str]:
+    """Return the columns whose rise is no chance, and the first one in any case."""
+    sure = [one.name for one in found.columns if one.rise > max(2 * one.deviation, LEAST_RISE)]
+    return sure or [found.columns[0].name]
+
+
 def _dependence(subject: Subject, position: int, kind: str, rows: Array) -> Dependence | None:
     if subject.table is None:
         return None
@@ -221,7 +228,8 @@ def _dependence(subject: Subject, position: int, kind: str, rows: Array) -> Depe
     places, values = where(subject, position)
     if len(places) < 2:
         return None
-    means, slopes = [], []
+    means: list[Array] = []
+    slopes: list[float | None] = []
     for place in places:
         # The values of one row in the column for all, in what holds the table.
         some = taken(subject.X, np.append(rows, place))
@@ -235,7 +243,7 @@ def _dependence(subject: Subject, position: int, kind: str, rows: Array) -> Depe
         kind="category" if kind == "boolean" else kind,
         values=values,
         means=tuple(found[:, output].tolist()),
-        slopes=None if None in slopes else tuple(slopes),
+        slopes=None if None in slopes else tuple(one for one in slopes if one is not None),
         output=subject.labels[output] if subject.labels else "",
     )
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ...checks import Array
+from ...checks import Array, InputError
 from ..clock import Clock, NotShown
 from ..subject import Core, Learner, Subject, taken
 from .scores import ACCURACY, BY_NAME, R2, Measure
@@ -201,26 +202,29 @@ class _Trial:
         self, name: str, chosen: float, values: Sequence[float], models: Sequence[Any]
     ) -> ValidationCurve:
         measure = _measure(self.subject)
-        training = np.empty((len(values), len(self.parts)))
-        held_out = np.empty_like(training)
-        for place, model in enumerate(models):
-            for fold, (train, held) in enumerate(self.parts):
-                self.clock.poll()
-                training[place, fold], held_out[place, fold] = self._fit(
-                    model, self.rows[train], self.rows[held], measure
-                )
+        scores: dict[float, list[tuple[float, float]]] = {}
+        for value, model in zip(values, models, strict=True):
+            with suppress(InputError):  # a value that the model refuses, such as too large a nu
+                scores[float(value)] = [
+                    self._fit(model, self.rows[train], self.rows[held], measure)
+                    for train, held in self.parts
+                ]
+        both = np.array(list(scores.values()))
+        if len(both) < FEWEST_SIZES:
+            raise NotShown(f"There are too few values of {name} that the model takes.")
         return ValidationCurve(
             parameter=name,
             chosen=chosen,
             measure=measure.name,
-            values=tuple(float(value) for value in values),
-            training=training,
-            held_out=held_out,
+            values=tuple(scores),
+            training=both[:, :, 0],
+            held_out=both[:, :, 1],
             rows=len(self.parts[0][0]),
         )
 
     def _fit(self, model: Any, train: Array, held: Array, measure: Measure) -> tuple[float, float]:
         """Return the scores of a model fitted to rows, on them and on others."""
+        self.clock.poll()
         target = self.core.fitted_to(self.subject)
         model.fit(_points(self.core, train, train), target[train])
         scores = []

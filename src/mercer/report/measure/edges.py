@@ -85,7 +85,9 @@ def _of_member(core: Core) -> list[Edge | None]:
         found.append(_edge("width", float(words[2]), widths, of))
     penalty = core.penalty
     # The search goes in steps, so that the last one may stop short of the end.
-    is_searched = penalty is not None and words[0] in ("ridge", "rfm")
-    if is_searched and not LEAST * STEP <= penalty[1] <= MOST / STEP:
-        found.append(Edge(parameter=penalty[0], value=penalty[1], low=LEAST, high=MOST, of=of))
+    if penalty is not None and words[0] in ("ridge", "rfm"):
+        name, value = penalty
+        inside = LEAST * STEP <= value <= MOST / STEP
+        edge = Edge(parameter=name, value=value, low=LEAST, high=MOST, of=of)
+        found.append(None if inside else edge)
     return found

@@ -10,7 +10,7 @@ import numpy as np
 from ...checks import Array, InputError, sentence
 from ..clock import Clock, NotShown
 from ..subject import Fitted, Learner, Subject
-from ..subject.subject import WHO
+from ..subject.subject import WHO, last_of
 from ..words import count
 from .splits import Parts, folds_of, thinned
 
@@ -118,7 +118,5 @@ def _plan(subject: Subject, left: float, seed: int) -> tuple[Parts, int, str]:
 
 def _seconds(model: Any) -> float:
     """Return the time that a fit took, as far as its certificate says."""
-    model = getattr(model, "best_estimator_", model)
-    last = model[-1] if hasattr(model, "steps") else model
-    certificate = getattr(last, "certificate_", None)
+    certificate = getattr(last_of(model), "certificate_", None)
     return 0.1 if certificate is None else float(certificate.seconds)

@@ -90,11 +90,11 @@ def _first(means: Array) -> Array:
 
 def _log_losses(truth: Array, values: Array) -> Array:
     chances = values[np.arange(len(truth)), truth]
-    return -np.log(np.maximum(chances, LEAST_CHANCE))[:, None]
+    return np.asarray(-np.log(np.maximum(chances, LEAST_CHANCE)))[:, None]
 
 
 def _hits(truth: Array, values: Array) -> Array:
-    return (values.argmax(axis=1) == truth).astype(np.float64)[:, None]
+    return np.asarray(values.argmax(axis=1) == truth, dtype=np.float64)[:, None]
 
 
 def _class_hits(truth: Array, values: Array) -> Array:

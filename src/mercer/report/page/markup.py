@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 # What HTML does not allow in a text, whatever way it is written.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_UNIT = re.compile(r"(?<=\d) (?=(?:%|s\b|min\b|kB\b|MB\b|GB\b))")  # stays with its number
 _EMPTY = {"br", "hr", "img", "meta", "link"}
 
 
@@ -21,7 +22,8 @@ def escaped(text: str) -> Html:
     """Return a text as HTML."""
     if isinstance(text, Html):
         return text
-    return Html(html.escape(_FORBIDDEN.sub("\ufffd", str(text)), quote=True))
+    safe = html.escape(_FORBIDDEN.sub("\ufffd", str(text)), quote=True)
+    return Html(_UNIT.sub("\u00a0", safe))
 
 
 def joined(parts: Iterable[str], between: str = "") -> Html:

@@ -21,7 +21,7 @@ SETTINGS = {
     "savefig.facecolor": "none",
     "mathtext.fontset": "dejavusans",
 }
-WIDTH, HEIGHT = 4.9, 3.4  # inches
+WIDTH, HEIGHT = 4.3, 3.1  # inches
 FINE = 160  # dots per inch of what is drawn as dots
 _REFERENCE = re.compile(r"url\(#([^)]*)\)")
 
@@ -33,15 +33,13 @@ def figure(
     *,
     label: str,
     size: tuple[float, float] = (WIDTH, HEIGHT),
-    wide: bool = False,
 ) -> Html:
     """Return a picture with its caption; label: what it shows, for those who do not see it.
 
     key: a word that no other picture of the page has.
     """
     drawn = element("div", svg_of(display, key, label, size), class_="frame")
-    kind = "picture wide" if wide else "picture"
-    return element("figure", drawn, element("figcaption", caption), class_=kind)
+    return element("figure", drawn, element("figcaption", caption), class_="picture")
 
 
 def svg_of(display: Display, key: str, label: str, size: tuple[float, float]) -> Html:

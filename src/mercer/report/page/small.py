@@ -38,7 +38,7 @@ def histogram(bars: Sequence[int], label: str) -> Html:
 def whisker(
     value: float, low: float | None, high: float | None, ends: tuple[float, float], strong: bool
 ) -> Html:
-    """Return a value with its interval on a line from one end to the other."""
+    """Return a value with its interval on a line; one that is beyond its ends is hollow."""
     span = (ends[1] - ends[0]) or 1.0
 
     def place(one: float) -> float:
@@ -49,7 +49,8 @@ def whisker(
     if low is not None and high is not None:
         parts.append(element("line", class_="reach", x1=place(low), x2=place(high), y1=10, y2=10))
         text += f", 95 % interval {number(low)} to {number(high)}"
-    parts.append(element("circle", cx=place(value), cy=10, r=5))
+    beyond = "beyond" if not ends[0] <= value <= ends[1] else None
+    parts.append(element("circle", class_=beyond, cx=place(value), cy=10, r=5))
     return element(
         "svg",
         *parts,

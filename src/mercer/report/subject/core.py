@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.pipeline import Pipeline
 
 from ...checks import Array
 from ...kernels import Kernel
@@ -50,7 +51,8 @@ class Core:
     @property
     def kernel(self) -> Kernel:
         """The kernel, with all parameters settled."""
-        return self.model.kernel_
+        found: Kernel = self.model.kernel_
+        return found
 
     @property
     def penalty(self) -> tuple[str, float] | None:
@@ -74,7 +76,7 @@ class Core:
     def gram(self, rows: Array) -> Array:
         """Return the kernel values of some points with each other."""
         if self.is_pairwise:
-            return np.asarray(self.points)[np.ix_(rows, rows)].astype(np.float64)
+            return np.asarray(np.asarray(self.points)[np.ix_(rows, rows)], dtype=np.float64)
         return np.asarray(self.kernel(taken(self.points, rows)), dtype=np.float64)
 
     def fitted_to(self, subject: Subject) -> Array:
@@ -93,21 +95,23 @@ class Core:
         One that searches for them is replaced by the one that it would settle on.
         """
         kernel = self.kernel if kernel is None else kernel
-        named = self.penalty
-        options = {} if named is None else {named[0]: named[1] if penalty is None else penalty}
+        options: dict[str, Any] = {"kernel": kernel}
+        if self.penalty is not None:
+            name, value = self.penalty
+            options[name] = value if penalty is None else penalty
         model, classes = self.model, is_classifier(self.model)
+        ridge = KernelRidgeClassifier if classes else KernelRidge
         if isinstance(model, RidgeSearch | RecursiveMachine):
-            kind = KernelRidgeClassifier if classes else KernelRidge
-            return kind(kernel=kernel, fit_intercept=model.fit_intercept, **options)
+            return ridge(fit_intercept=model.fit_intercept, **options)
         if isinstance(model, KernelLearner):
-            return (SVC if classes else SVR)(kernel=kernel, **options)
+            machine = SVC if classes else SVR
+            return ridge(**options) if "alpha" in options else machine(**options)
         if isinstance(model, KernelNeighborsClassifier | KernelNeighborsRegressor):
-            options = {name: round(value) for name, value in options.items()}
+            options["n_neighbors"] = round(options["n_neighbors"])
+        usual = type(model)().get_params(deep=False)  # of a kernel that is given by its name
+        named = {key: usual[key] for key in ("gamma", "degree", "coef0") if key in usual}
         found = type(model)(**model.get_params(deep=False))
-        own = {"gamma": None, "degree": 3, "coef0": 1}
-        names = found.get_params(deep=False)
-        found.set_params(**{name: value for name, value in own.items() if name in names})
-        return found.set_params(kernel=kernel, **options)
+        return found.set_params(**named, **options)
 
 
 def core_of(subject: Subject) -> Core | None:
@@ -121,10 +125,8 @@ def _find(model: Any, X: Any, place: str, subject: Subject) -> Core | None:
         return _heaviest(subject)
     if isinstance(model, KernelEstimator):
         return Core(model=model, points=X, place=place)
-    steps = getattr(model, "steps", None)
-    if steps:
-        before = model[:-1]
-        points = before.transform(X) if len(steps) > 1 else X
+    if isinstance(model, Pipeline):
+        points = model[:-1].transform(X) if len(model) > 1 else X
         return _find(model[-1], points, "the last step of the pipeline", subject)
     return None
 

@@ -18,7 +18,7 @@ from ...tables import Member
 from ...tables.race.tasks import PLAIN, ClassTask
 from ..clock import NotShown
 from .points import taken
-from .subject import Subject
+from .subject import Subject, last_of
 
 
 def values_of(model: Any, X: Any, classes: Array | None) -> Array:
@@ -36,7 +36,7 @@ def values_of(model: Any, X: Any, classes: Array | None) -> Array:
         out[:, [places[label] for label in np.asarray(model.classes_).tolist()]] = known
         return out
     said = np.array([places[label] for label in np.asarray(model.predict(X)).tolist()])
-    return np.eye(len(classes))[said]
+    return np.asarray(np.eye(len(classes))[said])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -152,7 +152,6 @@ def _limit(model: Any, within: float) -> None:
 
 def _require_end(model: Any) -> None:
     """Refuse a model whose fit the clock has ended: it is not like the others."""
-    last = model[-1] if hasattr(model, "steps") else model
-    certificate = getattr(last, "certificate_", None)
+    certificate = getattr(last_of(model), "certificate_", None)
     if certificate is not None and certificate.status == Status.TIME_LIMIT:
         raise NotShown("A fit to a part of the rows did not end in its share of the time limit.")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ... import checks
@@ -75,19 +76,23 @@ class Subject:
     @cached_property
     def encoded(self) -> Array:
         """The table as a matrix of numbers."""
-        if self.encoder is None:
+        if self.encoder is None or self.table is None:
             raise InputError(sentence(WHO, "X must be a table", "other points"))
         return np.asarray(self.encoder.transform(self.table), dtype=np.float64)
 
 
+def last_of(model: Any) -> Any:
+    """Return the best model of a search, and of a pipeline the last step."""
+    model = getattr(model, "best_estimator_", model)
+    return last_of(model[-1]) if isinstance(model, Pipeline) else model
+
+
 def _own_encoder(model: Any) -> TableEncoder | None:
+    model = getattr(model, "best_estimator_", model)
     if isinstance(model, AUTOMATIC):
         return model.encoders_["standard"]
-    for _, step in getattr(model, "steps", ()):
-        if isinstance(step, TableEncoder):
-            return step
-        break  # later ones do not see the table
-    return None
+    first = model[0] if isinstance(model, Pipeline) else None
+    return first if isinstance(first, TableEncoder) else None
 
 
 def make_subject(model: Any, X: PointsLike, y: Any, groups: LabelsLike | None = None) -> Subject:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ...checks import Array
-from ...tables import TableColumn
+from ...tables import TableColumn, TableEncoder
 from ...tables.encoder.apply import read_column
 from ...tables.encoder.columns import DROP, Table, Values
 from ..subject import Subject
@@ -99,7 +99,9 @@ def data_facts(subject: Subject) -> DataFacts:
         known = {column.name: column for column in encoder.columns_}
         for position, values in enumerate(table.columns):
             name = table.label(position)
-            columns.append(_column_facts(name, values, known.get(name)))
+            column = known.get(name)
+            facts = _column_facts(name, values, column)
+            columns.append(replace(facts, kind=DROP) if _is_out(column, encoder) else facts)
     duplicates, conflicts = _copies(subject)
     return DataFacts(
         rows=len(subject),
@@ -110,6 +112,13 @@ def data_facts(subject: Subject) -> DataFacts:
         duplicates=duplicates,
         conflicts=conflicts,
     )
+
+
+def _is_out(column: TableColumn | None, encoder: TableEncoder) -> bool:
+    """Return whether a column is left out; a kernel may take texts that the matrix is without."""
+    if column is None or column.kind == DROP:
+        return True
+    return column.start == column.stop and not (column.kind == "text" and encoder.text == "kernel")
 
 
 def _points(subject: Subject) -> str:
@@ -163,23 +172,21 @@ def _of_texts(name: str, kind: str, data: list[str | None], note: str) -> Column
 
 def _of_numbers(name: str, kind: str, data: Array, note: str, is_date: bool) -> ColumnFacts:
     known = data[np.isfinite(data)]
-    ends: tuple[Any, Any, Any] = (None, None, None)
+    distinct = len(np.unique(known))
+    low = middle = high = None
     bars: tuple[int, ...] = ()
     if len(known):
-        ends = tuple(float(one) for one in (known.min(), np.median(known), known.max()))
-        distinct = len(np.unique(known))
-        with np.errstate(over="ignore", invalid="ignore"):
-            spans = np.isfinite(ends[2] - ends[0]) and ends[2] > ends[0]
-        if spans:
-            counts, _ = np.histogram(known, bins=min(BARS, max(distinct, 2)))
-            bars = tuple(counts.tolist())
-        if is_date:
-            ends = tuple(date_text(one, ends[2] - ends[0]) for one in ends)
+        low, middle, high = float(known.min()), float(np.median(known)), float(known.max())
+        if high > low and np.isfinite(high - low):
+            bars = tuple(np.histogram(known, bins=min(BARS, max(distinct, 2)))[0].tolist())
+    ends: list[Any] = [low, middle, high]
+    if is_date and low is not None and high is not None:
+        ends = [date_text(one, high - low) for one in ends]
     return ColumnFacts(
         name=name,
         kind=kind,
         missing=float(1.0 - len(known) / max(len(data), 1)),
-        distinct=len(np.unique(known)),
+        distinct=distinct,
         low=ends[0],
         middle=ends[1],
         high=ends[2],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....checks import Array
 from ....plots import ColumnRelevanceDisplay, PartialDependenceDisplay
 from ...facts import Facts
 from ...measure.columns import Dependence, Relevances
@@ -57,7 +58,7 @@ def _relevances(facts: Facts, found: Relevances) -> list[Html]:
         measure="rise of the loss, over that of a constant",
         most=MOST,
     )
-    size = (1.2 * WIDTH, max(1.6, 0.9 + 0.27 * len(shown)))
+    size = (WIDTH, max(1.5, 0.8 + 0.24 * len(shown)))
     alone = "R² alone" if not facts.is_class else "errors avoided alone"
     rows = [
         [one.name, share(one.rise), share(one.deviation), share(one.alone)] for one in found.columns
@@ -98,11 +99,11 @@ def _dependence(facts: Facts, one: Dependence, place: int) -> Html:
         f"dependence{place}",
         text,
         label=f"Dependence of the prediction on {one.name}",
-        size=(WIDTH, 2.9),
+        size=(WIDTH, 2.6),
     )
 
 
-def _values(one: Dependence) -> np.ndarray:  # type: ignore[type-arg]
+def _values(one: Dependence) -> Array:
     if one.kind == "date":
         return np.array([round(1e6 * float(value)) for value in one.values]).astype("M8[us]")
     if one.kind == "category":

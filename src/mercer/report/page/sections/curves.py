@@ -53,7 +53,7 @@ def _validation(curve: ValidationCurve, place: int) -> Html:
         f"{number(held[best], 3)}, with {count(curve.rows)} rows to learn from."
     )
     display = ValidationCurveDisplay(
-        values=curve.values,
+        values=np.array(curve.values),
         train_scores=curve.training,
         test_scores=curve.held_out,
         name=curve.parameter,

@@ -44,7 +44,7 @@ def _residuals(facts: Facts, found: Residuals) -> list[Html]:
     )
     display = ResidualsDisplay(predicted=found.predicted, truth=found.truth)
     drawn = figure(
-        display, "residuals", text, label="Errors against predictions", size=(1.3 * WIDTH, 3.4)
+        display, "residuals", text, label="Errors against predictions", size=(WIDTH, 3.3)
     )
     return [pictures(drawn), *_worst(facts, found.worst, "error", "Largest errors")]
 
@@ -58,7 +58,7 @@ def _classes(facts: Facts, found: Confusions) -> list[Html]:
             f"that came true, columns those that were given. {count(hits)} are right. "
             f"{_pairs(found)}"
         ).strip()
-        side = 3.4 + 0.15 * max(len(found.labels) - 4, 0)
+        side = 3.3 + 0.15 * max(len(found.labels) - 4, 0)
         display = ConfusionDisplay(counts=found.counts, classes=found.labels)
         drawn.append(
             figure(display, "confusions", text, label="Confusion matrix", size=(WIDTH, side))
@@ -90,7 +90,7 @@ def _calibration(found: Calibration) -> Html:
     display = CalibrationDisplay(
         probabilities=found.probabilities, outcomes=found.outcomes, event=found.event
     )
-    return figure(display, "calibration", text, label="Calibration curve", size=(WIDTH, 3.6))
+    return figure(display, "calibration", text, label="Calibration curve", size=(WIDTH, 3.5))
 
 
 def _by_class(found: Confusions) -> Html:

@@ -61,7 +61,8 @@ def gram_section(facts: Facts) -> Section:
 
 
 def _gram(facts: Facts, found: GramFacts) -> Html:
-    text = f"Gram matrix of {count(len(found.rows))} rows, ordered by {found.order}. "
+    kind = "Centred Gram matrix" if found.centred else "Gram matrix"
+    text = f"{kind} of {count(len(found.rows))} rows, ordered by {found.order}. "
     text += f"Kernel values go from {number(found.low, 3)} to {number(found.high, 3)}."
     labels = None
     if found.blocks:
@@ -72,12 +73,18 @@ def _gram(facts: Facts, found: GramFacts) -> Html:
             f"{one.label} {number(one.within, 2)} within and {number(one.across, 2)} across"
             for one in found.blocks[:4]
         ]
-        text += f" Mean values: {'; '.join(pairs)}. Bright blocks are classes that the kernel sees."
+        text += (
+            f" Mean values: {'; '.join(pairs)}. {_hint(found)} are classes that the kernel sees."
+        )
     else:
-        text += " Bright blocks along the diagonal are rows that the kernel takes for alike."
+        text += f" {_hint(found)} along the diagonal are rows that the kernel takes for alike."
     caption = "rows, sorted by clusters" if labels is None else ""
     display = GramDisplay(matrix=found.K, labels=labels, caption=caption)
-    return figure(display, "gram", text, label="Gram matrix as a heat map", size=(WIDTH, 4.0))
+    return figure(display, "gram", text, label="Gram matrix as a heat map", size=(WIDTH, 3.6))
+
+
+def _hint(found: GramFacts) -> str:
+    return "Red blocks" if found.centred or found.low < 0 else "Bright blocks"
 
 
 def _spectrum(found: GramFacts) -> Html:
@@ -92,5 +99,5 @@ def _spectrum(found: GramFacts) -> Html:
         )
     display = SpectrumDisplay(eigenvalues=np.array(found.eigenvalues), alpha=found.penalty)
     return figure(
-        display, "spectrum", text, label="Eigenvalues of the Gram matrix", size=(WIDTH, 4.0)
+        display, "spectrum", text, label="Eigenvalues of the Gram matrix", size=(WIDTH, 3.6)
     )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ....plots import KernelWeightsDisplay
 from ...facts import Facts
+from ...kernel.certificate import SEARCH
 from ...kernel.facts import KernelFacts, LeaderboardFacts, Line
 from ...words import count, number, plural, seconds, share
 from ..formulas import set_formula
@@ -27,7 +30,8 @@ def model_section(facts: Facts) -> Section:
     for one in facts.certificates:
         parts.append(element("h3", f"Certificate of {one.of}: {one.status}"))
         parts.append(paragraph(" ".join(one.sentences)))
-        parts.append(paragraph("How it was computed: ", one.plan, class_="how"))
+        if one.of != SEARCH:
+            parts.append(paragraph("How it was computed: ", one.plan, class_="how"))
     if facts.model.notes:
         parts.append(element("h3", "What the model says of itself"))
         parts.append(items(facts.model.notes))
@@ -42,6 +46,10 @@ def _leaderboard(board: LeaderboardFacts) -> list[Html]:
         f"{plural(members, 'one is', 'are')} in the ensemble, whose own {board.measure} is "
         f"{number(board.loss)}."
     ).replace("1 one is", "one is")
+    explained = (
+        "A name says the learner (ridge; rfm, ridge with a learned metric; svm), the kernel, its "
+        "width in median distances of two rows, and the scale of the numbers."
+    )
     head = ["candidate", board.measure, "weight", "", "penalty", "time"]
     options = {"label": "Leaderboard", "numbers": (1, 2, 4, 5)}
     rows = [_line(one) for one in board.lines]
@@ -49,6 +57,7 @@ def _leaderboard(board: LeaderboardFacts) -> list[Html]:
         element("h3", "Leaderboard"),
         paragraph(text),
         table(head, rows[:MOST], **options),  # type: ignore[arg-type]
+        paragraph(explained, class_="how"),
     ]
     if len(rows) > MOST:
         rest = table(head, rows[MOST:], **options)  # type: ignore[arg-type]
@@ -85,6 +94,6 @@ def _weights(kernel: KernelFacts) -> Html:
     heaviest = max(kernel.weights, key=lambda one: one[1])
     text = f"Weights of {len(names)} kernels; {heaviest[0]} is the heaviest, "
     text += f"with {number(heaviest[1])}."
-    display = KernelWeightsDisplay(weights=values, names=names)
+    display = KernelWeightsDisplay(weights=np.array(values), names=names)
     drawn = figure(display, "weights", text, label="Weights of kernels")
     return joined([pictures(drawn)])

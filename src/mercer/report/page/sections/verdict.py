@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...facts import Facts
+from ...measure.baselines import CONSTANT
 from ...measure.scores import ACCURACY, AREA, BALANCED, R2, Score
 from ...measure.verdict import ALIKE, BETTER, TEST, Baseline, Judgement
 from ...words import count, number, share
@@ -11,7 +12,7 @@ from ..small import whisker
 from .base import Section, absences
 
 STAMPS = {"good": "Verdict: good", "mixed": "Verdict: mixed", "bad": "Verdict: not usable as it is"}
-OUTCOMES = {BETTER: "the model is better", ALIKE: "no clear difference"}
+OUTCOMES = {BETTER: "model better", ALIKE: "no clear difference"}
 SHARES = (ACCURACY, BALANCED)
 MEANINGS = {
     "log loss": "log loss, smaller is better",
@@ -76,11 +77,14 @@ def _tile(score: Score) -> Html:
 def _compared(facts: Facts, judged: Judgement) -> Html:
     """Return the model and its baselines in a table with intervals."""
     first = judged.scores[0]
-    everyone = [("this model", judged.scores, None)]
+    everyone: list[tuple[str, tuple[Score, ...], Baseline | None]] = []
+    everyone.append(("this model", judged.scores, None))
     everyone += [(one.words, one.scores, one) for one in judged.baselines]
+    # A constant is often so far away that nothing else could be told apart beside it.
+    near = everyone if len(everyone) < 3 else [one for one in everyone if not _is_constant(one[2])]
     reach = [
         value
-        for _, scores, _ in everyone
+        for _, scores, _ in near
         for value in (scores[0].value, scores[0].low, scores[0].high)
         if value is not None
     ]
@@ -96,7 +100,13 @@ def _compared(facts: Facts, judged: Judgement) -> Html:
         line += [_text(one, one.value) for one in scores[1:3]]
         line.append(_outcome(first, baseline))
         rows.append(line)
-    head = ["", first.name, "with its 95 % interval", *(one.name for one in judged.scores[1:3]), ""]
+    head = [
+        "",
+        first.name,
+        "with its 95 % interval",
+        *(one.name for one in judged.scores[1:3]),
+        "model − baseline",
+    ]
     found = table(
         head,
         rows,
@@ -106,11 +116,15 @@ def _compared(facts: Facts, judged: Judgement) -> Html:
     return Html(found.replace("<tbody><tr>", '<tbody><tr class="own">', 1))
 
 
+def _is_constant(baseline: Baseline | None) -> bool:
+    return baseline is not None and baseline.name == CONSTANT
+
+
 def _outcome(first: Score, baseline: Baseline | None) -> str:
     if baseline is None:
-        return ""
+        return "–"
     moved = baseline.difference
-    word = OUTCOMES.get(baseline.outcome, "the model is worse")
+    word = OUTCOMES.get(baseline.outcome, "model worse")
     return f"{word} ({_signed(moved.low)} to {_signed(moved.high)})"
 
 
