@@ -75,6 +75,7 @@ html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "header_links_before_dropdown": 7,
     "show_toc_level": 2,
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "lectures": []},
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "a11y-high-contrast-light",

@@ -14,7 +14,7 @@ MARK = re.compile(
     r"_(?P<index>\{[^{}]*\}|[A-Za-z0-9]+)(?![A-Za-z0-9_])"
     r"|(?:\^|\*\*)(?P<power>[−-]?\([^()]*\)|\|\w+\||[−-]?(?:[A-Za-z]+|\d+|½))"
 )
-LETTERS = re.compile(r"(?<![\w.])[^\W\d_]+$")
+LETTERS = re.compile(r"(?:(?<=\d)|(?<![\w.]))[^\W\d_]+$")
 SYMBOLS = "ΣΠ‖∂)′\N{COMBINING TILDE}"
 AS_WRITTEN = (
     nodes.FixedTextElement,

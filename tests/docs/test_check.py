@@ -50,3 +50,9 @@ def test_blocks_that_are_only_read(page):
 @pytest.mark.parametrize("path", check.pages(), ids=lambda path: path.name)
 def test_pages(path):
     assert check.broken_links(path) == []
+
+
+def test_the_list_of_decisions_has_all_of_them():
+    folder = check.ROOT / "docs" / "decisions"
+    text = (folder / "index.md").read_text()
+    assert [path.name for path in sorted(folder.glob("0*.md")) if path.name not in text] == []
