@@ -28,6 +28,8 @@ EXCUSED = {
 
 ROOMS = [
     "mercer",
+    "mercer.convert",
+    "mercer.data",
     "mercer.diagnostics",
     "mercer.features",
     "mercer.kernels",

@@ -24,7 +24,7 @@ def reordered(machines: Machines, order: Sequence[int]) -> Machines:
     rho = np.empty_like(machines.rho)
     for number, (first, second) in enumerate(class_pairs(k)):
         i, j = order[first], order[second]
-        rho[number] = machines.rho[old[i, j]] if i < j else -machines.rho[old[j, i]]
+        rho[number] = machines.rho[old[i, j]] if i < j else 0.0 - machines.rho[old[j, i]]
     blocks = [
         _block(machines.coefficients[:, groups[order[place]]], place, order) for place in range(k)
     ]
@@ -42,7 +42,7 @@ def _block(own: Array, place: int, order: Sequence[int]) -> Array:
     for other, j in enumerate(order):
         if other != place:
             same = (i < j) == (place < other)
-            made[_row(place, other)] = own[_row(i, j)] if same else -own[_row(i, j)]
+            made[_row(place, other)] = own[_row(i, j)] if same else 0.0 - own[_row(i, j)]
     return made
 
 

@@ -34,7 +34,7 @@ class Output:
     columns: int | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Call:
     op: str
     inputs: tuple[str, ...]
@@ -57,10 +57,12 @@ class Graph:
         key = (op, inputs, tuple(sorted(attributes.items())))
         if key not in self._known:
             self._known[key] = f"{op.lower()}_{len(self.calls)}"
-            self.calls.append(_Call(op, inputs, self._known[key], key[2]))
+            made = _Call(op=op, inputs=inputs, output=self._known[key], attributes=key[2])
+            self.calls.append(made)
         return self._known[key]
 
-    def _constant(self, values: Array) -> str:
+    def constant(self, values: Array) -> str:
+        """Return an array as a constant of its kind."""
         held = np.ascontiguousarray(values).reshape(values.shape)
         text = "\0".join(held.ravel().tolist()).encode() if held.dtype.kind in "UO" else held.data
         key = (held.dtype.str, held.shape, hashlib.sha256(text).digest())
@@ -78,15 +80,11 @@ class Graph:
             worst = float(given[~np.isfinite(held)].flat[0])
             must = f"the numbers of the model must fit {self.dtype}"
             raise InputError(sentence(WHO, must, f"{worst:g}", 'Write it with dtype="float64".'))
-        return self._constant(held)
+        return self.constant(held)
 
     def wholes(self, values: Any) -> str:
         """Return whole numbers as a constant: positions, axes, shapes."""
-        return self._constant(np.asarray(values, dtype=np.int64))
-
-    def labels(self, classes: Array) -> str:
-        """Return the classes of a model as a constant of their kind."""
-        return self._constant(classes)
+        return self.constant(np.asarray(values, dtype=np.int64))
 
     # --- a few operators together ---------------------------------------------------------------
 

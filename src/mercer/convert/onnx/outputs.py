@@ -40,7 +40,7 @@ def classes(
 ) -> list[Output]:
     """Return the outputs of a classification; places: the number of the class of every row."""
     known = _known(labels)
-    label = graph.call("Gather", graph.labels(known), places, axis=0)
+    label = graph.call("Gather", graph.constant(known), places, axis=0)
     found = [Output(name="label", tensor=label, dtype=known.dtype, columns=None)]
     if chances is not None:
         wide = len(labels)
