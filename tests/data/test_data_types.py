@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mercer import TableEncoder
+from mercer import KernelRidge, TableEncoder
 from mercer.checks import DataError, InputError
 from mercer.data import flats, read, read_blocks, write_table
 
@@ -172,12 +172,30 @@ def test_dates_with_slashes_are_noted(put):
         (["1.2.2024", "3.2.2024"], "date", [datetime.date(2024, 2, 1), datetime.date(2024, 2, 3)]),
         (["1", "2"], "text", ["1", "2"]),
         (["", "NA"], "number", [None, None]),
+        (["2024-01-01T00:00:00Z", ""], "date", ["2024-01-01T00:00:00Z", None]),
     ],
 )
 def test_types_can_be_said(put, words, kind, values):
     found, summary, _ = column(put, words, types={"x": kind})
     assert found.to_list() == values
     assert summary.type == kind
+
+
+def test_decimal_commas_where_numbers_are_told(put):
+    data = read(put("a.csv", "size;b\n1,500;x\n2,250;y\n"), types={"size": "number"})
+    assert data.X["size"].to_list() == [1.5, 2.25]
+
+
+def test_a_table_is_read_for_a_model_as_it_was_for_the_fit(tmp_path):
+    write_table(tmp_path / "flats.csv", flats(200))
+    data = read(tmp_path / "flats.csv", target="rent")
+    types = {one.name: one.type for one in data.columns}
+    again = read(tmp_path / "flats.csv", target="rent", types=types)
+    assert [(one.name, one.type) for one in again.columns] == list(types.items())
+    encoder = TableEncoder().fit(data.X)
+    assert np.array_equal(encoder.transform(again.X), encoder.transform(data.X))
+    model = KernelRidge(kernel=encoder.kernel_).fit(data.X, data.y)
+    assert np.array_equal(model.predict(again.X), model.predict(data.X))
 
 
 def test_columns_can_be_dropped(put):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ...tables.encoder.columns import BOOLEAN, CATEGORY, DATE, NUMBER, TEXT
 from ...tables.encoder.columns.kinds import MOST_STRAYS, NEARLY_ALL
+from ...tables.encoder.columns.reading import is_date
 from ..dataset import MOST_LEVELS
 
 if TYPE_CHECKING:
@@ -61,7 +62,14 @@ def find_rule(texts: polars.Series, reads_commas: bool) -> Rule | None:
 def told_rule(form: str, texts: polars.Series, reads_commas: bool) -> Rule:
     """Return the rule for texts of a type that the user says."""
     found = find_rule(texts, reads_commas)
-    return found if found is not None and found.form == form else Rule(form=form)
+    if found is not None and found.form == form:
+        return found
+    known = texts.drop_nulls()
+    if form == DATE and all(map(is_date, known.unique())):
+        return Rule(form=TEXT)  # such as with a time zone, which the encoder itself reads
+    others = known.filter(numbers_of(known).is_null())
+    has_commas = reads_commas and len(others) > 0 and bool(others.str.contains(COMMA).all())
+    return Rule(form=form, has_commas=form == NUMBER and has_commas)
 
 
 def apply(rule: Rule, texts: polars.Series) -> polars.Series:
