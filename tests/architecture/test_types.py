@@ -15,6 +15,7 @@ PUBLIC = (
     "selection",
     "tables",
     "files",
+    "data",
     "diagnostics",
     "losses.py",
     "testing.py",
