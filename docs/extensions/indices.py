@@ -15,6 +15,7 @@ MARK = re.compile(
     r"|(?:\^|\*\*)(?P<power>[−-]?\([^()]*\)|\|\w+\||[−-]?(?:[A-Za-z]+|\d+|½))"
 )
 LETTERS = re.compile(r"(?:(?<=\d)|(?<![\w.]))[^\W\d_]+$")
+GREEK = ("alpha", "beta", "gamma", "delta", "lambda", "mu", "nu", "phi", "rho", "sigma", "theta")
 SYMBOLS = "ΣΠ‖∂)′\N{COMBINING TILDE}"
 AS_WRITTEN = (
     nodes.FixedTextElement,
@@ -33,7 +34,7 @@ def is_index(before: str, index: str) -> bool:
     letters = LETTERS.search(before)
     if not letters and not before.endswith(tuple(SYMBOLS)):
         return False
-    long = letters is not None and len(letters[0]) > 1
+    long = letters is not None and len(letters[0]) > 1 and letters[0] not in GREEK
     return index.startswith("{") or len(index) <= (1 if long else 3)
 
 

@@ -24,7 +24,7 @@ def marked(text):
     ("text", "expected"),
     [
         ("Σ_i w_i ‖φ(x_i)‖²", "Σ[i] w[i] ‖φ(x[i])‖²"),
-        ("K_zz⁻¹, λ_min, slope_j", "K[zz]⁻¹, λ[min], slope[j]"),
+        ("K_zz⁻¹, λ_min, slope_j, beta_ic", "K[zz]⁻¹, λ[min], slope[j], beta[ic]"),
         ("2γ_c − 2K_ij", "2γ[c] − 2K[ij]"),
         ("Σ_{j in c} w_j", "Σ[j in c] w[j]"),
         ("2^−L, 2^−(i+1), d^(1/p), W^½1", "2{−L}, 2{−(i+1)}, d{1/p}, W{½}1"),
