@@ -36,14 +36,14 @@ class KernelType(ParamType):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Kernel:
         """Return the kernel, or say where the expression is wrong."""
-        from ..checks import KernelError
+        from ..checks import MercerError
         from ..kernels import Kernel, parse
 
         if isinstance(value, Kernel):
             return value
         try:
             return parse(value)
-        except KernelError as error:
+        except MercerError as error:
             self.fail(str(error), param, ctx)
 
 

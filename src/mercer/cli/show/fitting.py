@@ -12,7 +12,7 @@ from rich.text import Text
 from ..screen import safe
 from ..work.judging import error_of
 from ..work.tasks import CLASSES
-from .parts import bullet, bullet_of, figure, heading, indented, pairs, table, with_error
+from .parts import bullet, bullet_of, figure, heading, indented, lines, pairs, table, with_error
 
 if TYPE_CHECKING:
     from ...data import Dataset
@@ -145,7 +145,7 @@ def files_screen(
     """Yield where the files are, and what to type next."""
     if files:
         yield heading("Files")
-        yield pairs(files)
+        yield from lines(files)
         yield ""
     if nexts:
         yield heading("Next")

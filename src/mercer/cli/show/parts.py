@@ -46,6 +46,12 @@ def pairs(rows: Sequence[tuple[str, str | Text]]) -> Padding:
     return indented(found)
 
 
+def lines(rows: Sequence[tuple[str, str]]) -> list[str]:
+    """Return names with what belongs to them as plain lines, which can be copied from."""
+    wide = max((len(name) for name, _ in rows), default=0)
+    return [f"  {name:<{wide}}  {what}" for name, what in rows]
+
+
 def bullet(text: str, mark: str = "•", style: str = "") -> Padding:
     """Return a sentence with a mark before it."""
     return bullet_of(Text(safe(text)), mark, style)

@@ -59,7 +59,7 @@ def run_compress(
 
 def _points(stored: Stored, data: str, reading: Reading) -> Any:
     predictor = Predictor(stored, Asked(), WHO)
-    return predictor.points(read(data, **predictor.options(reading)))
+    return predictor.points(read(data, **predictor.options(data, reading)))
 
 
 def _small(model: Any, points: Any, options: dict[str, Any]) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...data import flats, write_table
 from ..errors import usage
 from ..outputs import writing
-from ..show.parts import heading, pairs, table
+from ..show.parts import heading, lines, table
 from .fitjob import FitJob, FitSettings
 from .models import read_model
 from .predicting import Asked, Predictor
@@ -79,12 +79,15 @@ def run_demo(
         ),
         "",
         heading("Done"),
-        pairs(
+        *lines(
             [
-                ("open", os.path.abspath(paths["flats-report.html"])),
+                (
+                    "report",
+                    f"{os.path.abspath(paths['flats-report.html'])}  (open it in a browser)",
+                ),
                 ("model", paths["flats.mercer"]),
                 ("predictions", f"{paths['predictions.csv']} ({count:,} rows)"),
-                ("table", f"{paths['flats.csv']}, {paths['new_flats.csv']}"),
+                ("tables", f"{paths['flats.csv']}, {paths['new_flats.csv']}"),
             ]
         ),
         "",

@@ -19,7 +19,7 @@ from ..show.scores import confusion_screen
 from .judging import error_of
 from .models import Stored, class_names, read_model, require_predictor
 from .predicting import Asked, Predictor
-from .training import Reading
+from .training import Reading, no_target
 
 if TYPE_CHECKING:
     from ...data import Dataset
@@ -61,14 +61,13 @@ def _labelled(
     stored: Stored, predictor: Predictor, source: str, target: str | None, reading: Reading
 ) -> Dataset:
     """Return data with its truth."""
-    options = predictor.options(reading)
+    options = predictor.options(source, reading)
     name = target
     if name is None and stored.points in ("", "table") and stored.columns is not None:
         name = None if stored.card is None else stored.card.target
     found = read(source, target=name, **options)
     if found.y is None:
-        must = "the truth must be among the data"
-        raise data_error(WHO, must, f"none in {source!r}", "Name its column with --target.")
+        raise no_target(found, WHO)
     return found
 
 

@@ -64,7 +64,8 @@ class FitSettings:
         out = self.out or default_name(self.data, ".mercer")
         page = self.report
         if page is None and not self.no_report:
-            page = default_name(self.data if out == STANDARD else out, "-report.html")
+            stem = default_name(self.data, "") if out == STANDARD else out.removesuffix(".mercer")
+            page = f"{stem}-report.html"
         return replace(self, out=out, report=None if self.no_report else page)
 
 
@@ -154,7 +155,7 @@ class FitJob:
             memory=settings.memory_limit,
             seed=settings.seed,
             max_candidates=settings.max_candidates,
-            types=_kept_types(settings.columns.types, training),
+            types=training.kept_types(settings.columns.types),
             by_time=training.by_time,
             is_raw=settings.raw,
         )
@@ -261,13 +262,6 @@ class FitJob:
 def _twin(page: str) -> str:
     """Return the name of the JSON that is written beside a report."""
     return f"{page.removesuffix('.html')}.json"
-
-
-def _kept_types(types: dict[str, str] | None, training: Training) -> dict[str, str]:
-    """Return the types of columns that are there; those to be dropped have not been read."""
-    if training.read.kind != "table":
-        return {}
-    return {name: kind for name, kind in (types or {}).items() if name in training.X.columns}
 
 
 def frequent_share(training: Training) -> float | None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...checks import Array, nearest
 from ...data import Dataset, read_blocks
+from ...data.formats import format_of_name
 from ...files import Outside
 from ..errors import data_error, usage
 from .models import Stored, chances, class_names
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from ..screen import Screen
 
 BLOCK = 20_000  # rows
+TABLES = ("csv", "tsv", "parquet", "jsonl")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +67,7 @@ class Predictor:
 
     def blocks(self, source: str, reading: Reading, bar: Bar) -> Iterator[dict[str, Any]]:
         """Yield columns of predictions for each block of a file."""
-        for block in read_blocks(source, rows=BLOCK, **self.options(reading)):
+        for block in read_blocks(source, rows=BLOCK, **self.options(source, reading)):
             yield self._one(block)
             bar.tell(f"{self.rows:,} rows")
 
@@ -75,16 +78,24 @@ class Predictor:
             self._watch.add(points)
         return points
 
-    def options(self, reading: Reading) -> dict[str, Any]:
+    def options(self, source: str, reading: Reading) -> dict[str, Any]:
         """Return how data is to be read so that it is like that of the fit."""
         options, card = reading.options(), self.stored.card
         width = getattr(self.stored.last, "n_features_in_", None)
         if self.stored.points in ("", "matrix") and width is not None:
             options["n_features"] = int(width)
         if card is not None and card.points == "table":
+            self._require_table(source, options.get("format"))
             kinds = {column.name: column.kind for column in card.columns}
             options["types"] = {name: kind for name, kind in kinds.items() if kind != "drop"}
         return options
+
+    def _require_table(self, source: str, given: str | None) -> None:
+        """Refuse a file that cannot be a table."""
+        name = given or format_of_name(Path(source))
+        if name not in (None, *TABLES):
+            must = "the data must be a table, as that of the fit was"
+            raise data_error(self.who, must, f"{source!r}, of format {name}")
 
     def _one(self, block: Dataset) -> dict[str, Any]:
         points, kept = self.pair_of(block)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...checks import Array, nearest
 from ...data import Dataset, read
-from ..errors import data_error, usage
+from ..errors import CommandError, data_error, usage
 from .tasks import Task, decide_task
 
 if TYPE_CHECKING:
@@ -71,6 +71,12 @@ class Training:
         """The name of the target."""
         return self.read.target or "target"
 
+    def kept_types(self, types: dict[str, str] | None) -> dict[str, str]:
+        """Return the types of columns that are there; those to be dropped have not been read."""
+        if self.read.kind != "table":
+            return {}
+        return {name: kind for name, kind in (types or {}).items() if name in self.X.columns}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Columns:
@@ -91,9 +97,7 @@ def read_training(
         options["types"] = columns.types
     found = read(source, target=columns.target, **options)
     if found.y is None:
-        must = "there must be a target to learn"
-        advice = "Name its column with --target."
-        raise data_error(who, must, f"none in {source!r}", advice)
+        raise no_target(found, who)
     special = [name for name in (columns.group, columns.time) if name is not None]
     if special and found.kind != "table":
         raise usage(who, "--group and --time are for tables", f"{found.kind} in {source!r}")
@@ -126,6 +130,16 @@ def read_training(
         taken=tuple(special),
         notes=tuple(notes),
     )
+
+
+def no_target(found: Dataset, who: str) -> CommandError:
+    """Return the error of data without a target, with what to do about it."""
+    advice = "Put a label to each of them: docs/data-files.md says where."
+    if found.kind in ("table", "matrix"):
+        names = ", ".join(repr(column.name) for column in found.columns[:8])
+        more = ", …" if len(found.columns) > 8 else ""
+        advice = f"Name its column with --target: {names}{more}." if names else "Name it."
+    return data_error(who, "there must be a target", f"none in {found.source!r}", advice)
 
 
 def _require_column(X: polars.DataFrame, name: str, target: str | None, who: str) -> None:

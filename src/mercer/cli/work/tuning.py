@@ -84,7 +84,7 @@ def _wish(settings: TuneSettings, training: Training) -> Wish:
         points=training.read.kind,
         kernel=settings.kernel,
         seed=settings.seed,
-        types=settings.columns.types or {},
+        types=training.kept_types(settings.columns.types),
         by_time=training.by_time,
         is_raw=settings.raw,
     )
