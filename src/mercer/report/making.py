@@ -3,54 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .. import checks
-from ..checks import Array, InputError, sentence
+from ..checks import InputError, sentence
 from ..monitor import Monitor
 from ..typing import LabelsLike, PointsLike, TargetsLike
 from .clock import Clock
 from .excerpt import excerpt_of
-from .facts import Facts, ModelFacts
+from .facts import Facts
 from .findings.rules import findings_of
 from .kernel.certificate import certificates_of
 from .kernel.facts import kernel_facts, leaderboard_facts
-from .kernel.gram import gram_facts
-from .kernel.influence import influence_of
-from .measure.baselines import CONSTANT, baseline_values
-from .measure.columns import dependences, relevances
-from .measure.curves import learning_curve, validation_curves
-from .measure.edges import edges_of
-from .measure.errors import calibration_of, confusions_of, residuals_of
-from .measure.honest import Honest, honest_predictions
-from .measure.scores import measures_of
-from .measure.sentences import verdict_of
-from .measure.splits import thinned
-from .measure.verdict import Judgement, judge_test, judge_training, skill_of
-from .provenance import Provenance, cost_of, versions
-from .report import Report
-from .subject import (
-    Core,
-    Learner,
-    Subject,
-    core_of,
-    learner_of,
-    make_subject,
-    same_kind,
-    taken,
-    values_of,
+from .looks import (
+    look_at_columns,
+    look_at_dependence,
+    look_at_drift,
+    look_at_gram,
+    look_at_influence,
+    look_at_parameters,
+    look_at_relevance,
+    look_at_sizes,
 )
+from .measure.edges import edges_of
+from .measure.sentences import verdict_of
+from .measure.verdict import TRAINING
+from .parts import Parts
+from .provenance import Provenance, provenance_of
+from .report import Report
+from .subject import Subject, make_subject, same_kind
 from .subject.subject import WHO
-from .table.alone import skills_alone
-from .table.drift import Drift, drift_of
-from .table.summary import data_facts, hash_of
+from .table.summary import data_facts
 
-PARTS = 12  # of a report, that take time
-OWN_ROWS = 2000  # of the fit, on which a model is judged to see how closely it follows them
+TIMED = 12  # parts of a report that take time
 
 
 def make_report(
@@ -140,29 +128,76 @@ def make_report(
         raise InputError(sentence(WHO, "y_test must come with X_test", "y_test alone"))
     random_state = checks.whole(WHO, "random_state", random_state, least=0, most=2**31 - 1)
     subject = make_subject(model, X, y, groups)
-    clock = Clock(Monitor(time_limit, progress), PARTS)
-    maker = _Maker(
+    parts = Parts(
         subject=subject,
         test=None if X_test is None else same_kind(subject, X_test, y_test),
-        clock=clock,
+        clock=Clock(Monitor(time_limit, progress), TIMED),
         seed=random_state,
     )
-    provenance = Provenance(
+    provenance = replace(
+        provenance_of(subject, sha256, random_state),
         source=source,
-        sha256=hash_of(subject) if sha256 is None else sha256,
-        hashed="values" if sha256 is None else "file",
-        rows=len(subject),
-        columns=None if subject.table is None else len(subject.table.columns),
         command=command,
         seed=_seed_of(model) if seed is None else seed,
-        random_state=random_state,
-        versions=versions(),
-        **cost_of(subject),
     )
-    facts = maker.facts(title or _title(subject), provenance)
+    facts = _facts(parts, title or _title(subject), provenance)
     if progress is not None:
         progress("done", 1.0)
     return Report(facts=replace(facts, findings=findings_of(facts)))
+
+
+def _facts(parts: Parts, title: str, provenance: Provenance) -> Facts:
+    """Return all facts but the findings; the parts that matter most have the first of the time."""
+    subject, core = parts.subject, parts.core
+    honest = parts.honest()
+    judgements = parts.judgements(honest)
+    alone = look_at_columns(parts)
+    found = look_at_relevance(parts, honest, alone)
+    facts = Facts(
+        title=title,
+        model=parts.model(),
+        verdict=None,
+        judgements=judgements,
+        data=data_facts(subject),
+        leaderboard=leaderboard_facts(subject),
+        kernel=kernel_facts(core),
+        certificates=certificates_of(subject, core),
+        edges=edges_of(subject, core),
+        alone=alone,
+        relevances=found,
+        drift=look_at_drift(parts),
+        influence=look_at_influence(parts),
+        gram=look_at_gram(parts),
+        dependences=look_at_dependence(parts, found),
+        excerpt=excerpt_of(subject, None, ()),
+        provenance=provenance,
+    )
+    facts = parts.with_errors(facts, honest)
+    facts = replace(
+        facts, validation_curves=look_at_parameters(parts), learning_curve=look_at_sizes(parts)
+    )
+    return _finished(parts, facts)
+
+
+def _finished(parts: Parts, facts: Facts) -> Facts:
+    """Return facts with the verdict, the rows that are named, and what was left out."""
+    rows: set[int] = set()
+    errors, judged = facts.residuals or facts.confusions, facts.judgement
+    if errors is not None and judged is not None and judged.on == TRAINING:
+        rows |= {one.row for one in errors.worst}
+    if facts.influence is not None:
+        rows |= {one.row for one in facts.influence.points}
+    verdict = None
+    if judged is not None:
+        levels = facts.data.target.levels
+        frequent = levels[0][1] / facts.data.rows if facts.is_class else None
+        verdict = verdict_of(judged, parts.subject.target, frequent)
+    return replace(
+        facts,
+        verdict=verdict,
+        excerpt=excerpt_of(parts.subject, facts.relevances, sorted(rows)),
+        left_out=tuple(parts.clock.left_out),
+    )
 
 
 def _title(subject: Subject) -> str:
@@ -173,178 +208,3 @@ def _title(subject: Subject) -> str:
 def _seed_of(model: Any) -> int | None:
     found = getattr(model, "random_state", None)
     return int(found) if isinstance(found, int | np.integer) else None
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Maker:
-    """Computes the parts of a report, those that matter most first."""
-
-    subject: Subject
-    test: Subject | None
-    clock: Clock
-    seed: int
-
-    @cached_property
-    def learner(self) -> Learner:
-        return learner_of(self.subject)
-
-    @cached_property
-    def core(self) -> Core | None:
-        return core_of(self.subject)
-
-    @property
-    def has_chances(self) -> bool:
-        return self.subject.classes is not None and hasattr(self.subject.model, "predict_proba")
-
-    def facts(self, title: str, provenance: Provenance) -> Facts:
-        """Return all facts but the findings."""
-        subject, seed, attempt = self.subject, self.seed, self.clock.attempt
-        honest = attempt("the judgement on rows of the fit", self._honest, 0.4)
-        judgements = self._judgements(honest)
-        alone = attempt(
-            "what columns say alone", lambda: skills_alone(subject, self.clock, seed), 0.2
-        )
-        found = None
-        if honest is not None:
-            found = attempt(
-                "which columns matter",
-                lambda: relevances(
-                    subject, honest, self.learner, self.has_chances, alone or {}, self.clock, seed
-                ),
-                0.4,
-            )
-        facts = Facts(
-            title=title,
-            model=self._model(),
-            verdict=None,
-            judgements=judgements,
-            data=data_facts(subject),
-            leaderboard=leaderboard_facts(subject),
-            kernel=kernel_facts(self.core),
-            certificates=certificates_of(subject, self.core),
-            edges=edges_of(subject, self.core),
-            alone=alone or {},
-            relevances=found,
-            drift=self._drift(),
-            influence=attempt("influential points", lambda: influence_of(subject, self.core), 0.3),
-            gram=attempt("the Gram matrix", lambda: gram_facts(subject, self.core, seed), 0.3),
-            dependences=attempt(
-                "how predictions depend on columns",
-                lambda: dependences(subject, found, self.clock, seed),
-                0.4,
-            )
-            or (),
-            excerpt=excerpt_of(subject, None, ()),
-            provenance=provenance,
-        )
-        return self._finished(self._with_curves(self._with_errors(facts, honest)))
-
-    # --- parts ------------------------------------------------------------------------------
-
-    def _honest(self) -> Honest:
-        return honest_predictions(self.subject, self.learner, self.clock, self.seed)
-
-    def _judgements(self, honest: Honest | None) -> tuple[Judgement, ...]:
-        """Return the judgements, that on test rows first."""
-        found: list[Judgement | None] = []
-        if self.test is not None and len(self.test.truth):
-            found.append(self.clock.attempt("the judgement on test rows", self._judge_test, 0.4))
-        if honest is not None:
-            found.append(
-                self.clock.attempt("the baselines", lambda: self._judge_training(honest), 0.5)
-            )
-        return tuple(one for one in found if one is not None)
-
-    def _judge_training(self, honest: Honest) -> Judgement:
-        return judge_training(self.subject, honest, self.has_chances, self.clock, self.seed)
-
-    def _judge_test(self) -> Judgement:
-        test = self.test
-        if test is None:
-            raise InputError(sentence(WHO, "there must be test rows", "none"))
-        values = values_of(self.subject.model, test.X, self.subject.classes)
-        return judge_test(self.subject, test, values, self.has_chances, self.clock, self.seed)
-
-    def _drift(self) -> Drift | None:
-        test = self.test
-        if test is None:
-            return None
-        return self.clock.attempt(
-            "the comparison of test rows with training rows",
-            lambda: drift_of(self.subject, test, self.core, self.clock, self.seed),
-            0.3,
-        )
-
-    def _with_errors(self, facts: Facts, honest: Honest | None) -> Facts:
-        """Return facts with where the model errs, on the rows that count."""
-        subject = self.subject
-        if self.test is not None and facts.judgement is not None and facts.judgement.on == "test":
-            subject, rows = self.test, np.arange(len(self.test))
-            values = values_of(subject.model, subject.X, subject.classes)
-        elif honest is not None:
-            rows, values = honest.rows, honest.values
-        else:
-            return facts
-        if subject.classes is None:
-            return replace(facts, residuals=residuals_of(subject, rows, values))
-        calibration = calibration_of(subject, rows, values) if self.has_chances else None
-        return replace(
-            facts, confusions=confusions_of(subject, rows, values), calibration=calibration
-        )
-
-    def _with_curves(self, facts: Facts) -> Facts:
-        subject, clock, seed = self.subject, self.clock, self.seed
-        validation = clock.attempt(
-            "the validation curve", lambda: validation_curves(subject, self.core, clock, seed), 0.5
-        )
-        learning = clock.attempt(
-            "the learning curve", lambda: learning_curve(subject, self.learner, clock, seed)
-        )
-        return replace(facts, learning_curve=learning, validation_curves=validation or ())
-
-    def _finished(self, facts: Facts) -> Facts:
-        """Return facts with the verdict, the rows that are named, and what was left out."""
-        rows: set[int] = set()
-        on_test = facts.judgement is not None and facts.judgement.on == "test"
-        errors = facts.residuals or facts.confusions
-        if errors is not None and not on_test:
-            rows |= {one.row for one in errors.worst}
-        if facts.influence is not None:
-            rows |= {one.row for one in facts.influence.points}
-        verdict = None
-        if facts.judgement is not None:
-            frequent = None
-            if facts.is_class:
-                frequent = facts.data.target.levels[0][1] / facts.data.rows
-            verdict = verdict_of(facts.judgement, self.subject.target, frequent)
-        return replace(
-            facts,
-            verdict=verdict,
-            excerpt=excerpt_of(self.subject, facts.relevances, sorted(rows)),
-            left_out=tuple(self.clock.left_out),
-        )
-
-    def _model(self) -> ModelFacts:
-        subject = self.subject
-        skill = self.clock.attempt("the score on rows of the fit", self._training_skill, 0.5)
-        text = checks.show(subject.model, 600)
-        return ModelFacts(
-            name=type(subject.model).__name__,
-            text=" ".join(text.split()),
-            task="regression" if subject.classes is None else "classification",
-            training_skill=skill,
-            notes=tuple(getattr(subject.model, "notes_", ())),
-        )
-
-    def _training_skill(self) -> float:
-        subject = self.subject
-        rows = thinned(np.arange(len(subject)), OWN_ROWS, subject.codes, self.seed)
-        X: Any = subject.X
-        points = np.asarray(X)[rows] if subject.is_pairwise else taken(X, rows)
-        values = values_of(subject.model, points, subject.classes)
-        constant = baseline_values(CONSTANT, subject, rows, rows, self.clock, self.seed)
-        measure = measures_of(subject.classes is not None, self.has_chances)[0]
-        fallback: Array = np.zeros_like(values)
-        return skill_of(
-            measure, subject.truth[rows], values, fallback if constant is None else constant
-        )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 from dataclasses import dataclass
-from typing import Any
 
 from ..models import KernelEstimator
 from .subject import Subject
 from .subject.subject import last_of
+from .table.summary import hash_of
 
 PACKAGES = ("mercer", "numpy", "scipy", "scikit-learn")
 
@@ -48,13 +48,13 @@ class Provenance:
         How many models are averaged.
     """
 
-    source: str | None
+    source: str | None = None
     sha256: str | None
     hashed: str
     rows: int
     columns: int | None
-    command: str | None
-    seed: int | None
+    command: str | None = None
+    seed: int | None = None
     random_state: int
     versions: dict[str, str]
     fit_seconds: float | None
@@ -71,16 +71,22 @@ def versions() -> dict[str, str]:
     return found
 
 
-def cost_of(subject: Subject) -> dict[str, Any]:
-    """Return what a fit and a prediction cost, by the names of the fields of `Provenance`."""
+def provenance_of(subject: Subject, sha256: str | None, random_state: int) -> Provenance:
+    """Return what is known of data and fit; sha256: of the file, None for that of the values."""
     last = last_of(subject.model)
     certificate = getattr(last, "certificate_", None)
     parts = [one.model for one in last.members_] if subject.is_automatic else [last]
     kernels = [one for one in parts if isinstance(one, KernelEstimator)]
     points = [len(one._prepared) for one in kernels if hasattr(one, "_prepared")]
-    return {
-        "fit_seconds": None if certificate is None else float(certificate.seconds),
-        "fit_bytes": None if certificate is None else int(certificate.bytes),
-        "kernel_values": sum(points) if points else None,
-        "members": len(parts) if subject.is_automatic else None,
-    }
+    return Provenance(
+        sha256=hash_of(subject) if sha256 is None else sha256,
+        hashed="values" if sha256 is None else "file",
+        rows=len(subject),
+        columns=None if subject.table is None else len(subject.table.columns),
+        random_state=random_state,
+        versions=versions(),
+        fit_seconds=None if certificate is None else float(certificate.seconds),
+        fit_bytes=None if certificate is None else int(certificate.bytes),
+        kernel_values=sum(points) if points else None,
+        members=len(parts) if subject.is_automatic else None,
+    )

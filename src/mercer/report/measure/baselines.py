@@ -60,7 +60,7 @@ def baseline_values(
     """Return what a baseline fitted to some rows predicts for points; None where it cannot."""
     clock.poll()
     if name == CONSTANT:
-        return np.repeat(_constant(subject, train), size_of(points), axis=0)
+        return constant_values(subject, train, size_of(points))
     if subject.table is None and not scipy.sparse.issparse(subject.X):
         return None
     train = thinned(train, MOST_ROWS, subject.codes, seed)
@@ -76,12 +76,14 @@ def baseline_values(
     return values_of(model, points, subject.classes)
 
 
-def _constant(subject: Subject, train: Array) -> Array:
-    """Return the values, one row, that predict best without looking."""
+def constant_values(subject: Subject, train: Array, count: int) -> Array:
+    """Return the values that predict best without looking, for so many points."""
     if subject.classes is None:
-        return np.asarray(subject.truth[train].mean(axis=0))[None]
-    counts = np.bincount(subject.truth[train], minlength=len(subject.classes))
-    return np.asarray(counts / counts.sum())[None]
+        best = subject.truth[train].mean(axis=0)
+    else:
+        sizes = np.bincount(subject.truth[train], minlength=len(subject.classes))
+        best = sizes / sizes.sum()
+    return np.repeat(np.asarray(best)[None], count, axis=0)
 
 
 def _model(name: str, subject: Subject, seed: int) -> BaseEstimator:
