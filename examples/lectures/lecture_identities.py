@@ -1,8 +1,9 @@
-"""What the lectures say about kernels, item by item, with numbers that can be checked by hand.
+"""
+What the lectures say, with numbers to check by hand
+====================================================
 
-    python examples/lecture_identities.py
-
-The items are those of docs/lectures.md. Every line ends in the largest deviation, or in the value.
+The items are those of :doc:`/lectures`. Every line ends in the largest deviation, or in the value;
+there is no picture.
 """
 
 import numpy as np
