@@ -196,10 +196,10 @@ def read_blocks(
     zero_based : bool or "auto", default="auto"
         Whether indices of SVMlight count from 0; "auto": if one of the first block is 0.
 
-    Yields
-    ------
-    Dataset
-        The points of one block.
+    Returns
+    -------
+    iterator of Dataset
+        The points, a block at a time.
 
     Raises
     ------

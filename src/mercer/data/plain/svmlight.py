@@ -58,7 +58,7 @@ class SvmlightReader:
             raise self._wrong(rows.mistake, text, first_line)
         labels, ends = np.empty(rows.rows), np.empty(rows.rows + 1, dtype=np.int64)
         columns, values = np.empty(rows.entries, dtype=np.int32), np.empty(rows.entries)
-        shape = (rows.rows, rows.highest + 1)
+        shape = (rows.rows, max(rows.highest + 1, 1))
         self.has_queries = self.has_queries or rows.has_queries
         if self.zero_line is None and rows.zero_line >= 0:
             self.zero_line = first_line + rows.zero_line
@@ -69,7 +69,7 @@ class SvmlightReader:
     def finish(self, piece: Piece) -> Content:
         """Return the rows with columns that count from 0, as wide as the widest so far."""
         X = piece.X
-        has_zero = bool(X.nnz and X.indices.min() == 0)
+        has_zero = self.zero_line is not None and bool(X.nnz and X.indices.min() == 0)
         if self.base is None:
             self.base = int(not has_zero)
         if has_zero and self.base == 1:
@@ -80,9 +80,10 @@ class SvmlightReader:
             must = f"indices must be those of {self.options.n_features} columns"
             raise self.source.fail(must, f"one of column {width - 1}, counted from 0")
         self.width = max(self.width, width, 1)
-        content = (X.data, X.indices - np.int32(self.base), X.indptr)
+        X.indices -= self.base  # a piece is nobody else's
+        X.resize(len(piece), self.width)
         return Content(
-            X=scipy.sparse.csr_array(content, shape=(len(piece), self.width)),
+            X=X,
             y=piece.y,
             kind="matrix",
             target=LABEL,
