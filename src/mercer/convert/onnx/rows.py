@@ -17,7 +17,7 @@ from ...kernels import Metric, Of, Periodic, SumPower
 from ...kernels.pairs import as_matrix
 from ...kernels.transforms import function_name
 from .graph import WHO, Graph
-from .scaling import SCALERS, scaled
+from .scaling import SCALERS, scaled, shifted
 
 
 class Rows:
@@ -128,13 +128,10 @@ def _mapped(rows: Rows, kernel: Of) -> str:
 def _waves(rows: Rows, phi: RandomFourier) -> str:
     """Return random Fourier features: waves of the rows around a centre."""
     graph, waves = rows.graph, phi._waves
-    centre = waves.centre.astype(graph.dtype).astype(np.float64)
-    shift = (centre - waves.centre) @ waves.frequencies.T  # what rounding the centre leaves
-    moved = graph.call("Sub", rows.tensor, graph.floats(centre))
+    moved = shifted(graph, rows.tensor, waves.centre)
     angles = graph.call("MatMul", moved, graph.floats(waves.frequencies.T))
-    phases = shift + (waves.phases if len(waves.phases) else 0.0)
-    if phases.any():
-        angles = graph.call("Add", angles, graph.floats(phases))
+    if len(waves.phases):
+        angles = graph.call("Add", angles, graph.floats(waves.phases))
     heights = graph.floats(waves.amplitudes)
     cosines = graph.call("Mul", graph.call("Cos", angles), heights)
     if len(waves.phases):

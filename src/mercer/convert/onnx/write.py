@@ -9,21 +9,26 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
 from ...checks import InputError, InputTypeError, one_of, sentence, show
 from ...files import streams
 from ...files.streams import Writable
 from ...inputs import Matrix
+from ...tables import TableEncoder
 from ...typing import Estimator
 from .graph import WHO, Graph, Output, checked_opset, require_onnx
 from .outputs import family_of
 from .scaling import SCALERS, scaled
+from .tables import AUTOMATIC, automatic, encoded
 
+STEPS = (*SCALERS, TableEncoder)
 PRECISIONS = ("float32", "float64")
 CONVERTIBLE = (
     "SVC, NuSVC, SVR, NuSVR, OneClassSVM, KernelRidge, KernelRidgeClassifier and their searches, "
     "KernelMachineClassifier, KernelMachineRegressor, KernelFisherDiscriminant, KernelPerceptron, "
-    "KernelPrototypeClassifier, RFM and MKL models, or a Pipeline of scalers that ends in one"
+    "KernelPrototypeClassifier, RFM and MKL models, AutoKernelClassifier and AutoKernelRegressor "
+    "on tables of numbers, or a Pipeline of scalers that ends in one"
 )
 
 
@@ -45,8 +50,10 @@ def to_onnx(
     model : estimator or Pipeline
         A fitted SVC, NuSVC, SVR, NuSVR, OneClassSVM, kernel ridge model, KernelMachineClassifier or
         KernelMachineRegressor, KernelFisherDiscriminant, KernelPerceptron,
-        KernelPrototypeClassifier, RFM or MKL model, compressed or not; or a Pipeline of
-        StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler that ends in one.
+        KernelPrototypeClassifier, RFM or MKL model, compressed or not; AutoKernelClassifier or
+        AutoKernelRegressor on a table whose columns are numbers (NaN is a missing one); or a
+        Pipeline of StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler or TableEncoder that
+        ends in one.
     dtype : {"float32", "float64"}, default="float32"
         Precision of the input, the arithmetic and the output.
     opset : int, default=None
@@ -86,16 +93,16 @@ def to_onnx(
     require_onnx()
     checked_opset(opset)
     steps, last = _split(model)
-    family = family_of(last)
+    family = automatic if isinstance(last, AUTOMATIC) else family_of(last)
     if family is None:
         must = f"the model must be one of {CONVERTIBLE}"
         raise InputTypeError(sentence(WHO, must, show(model), _advice(model)))
     _check_points(last)
-    width = int((steps[0] if steps else last).n_features_in_)
-    graph = Graph(precision, width)
+    graph = Graph(precision, int((steps[0] if steps else last).n_features_in_))
     tensor = graph.X
     for step in steps:
-        tensor = scaled(graph, step, tensor)
+        is_table = isinstance(step, TableEncoder)
+        tensor = encoded(graph, step, tensor) if is_table else scaled(graph, step, tensor)
     outputs: list[Output] = family(last, graph, tensor)
     return graph.finished(outputs, opset, _notes(model, last))
 
@@ -154,8 +161,8 @@ def _split(model: Any) -> tuple[list[Any], Any]:
     *before, (_, last) = model.steps
     found = [step for _, step in before if step is not None and step != "passthrough"]
     for step in found:
-        if type(step) not in SCALERS:
-            names = ", ".join(kind.__name__ for kind in SCALERS)
+        if type(step) not in STEPS:
+            names = ", ".join(kind.__name__ for kind in STEPS)
             must = f"the steps of a pipeline before its model must be of {names}"
             raise InputTypeError(sentence(WHO, must, show(step)))
     return found, last
@@ -163,6 +170,9 @@ def _split(model: Any) -> tuple[list[Any], Any]:
 
 def _check_points(model: Any) -> None:
     """Refuse a model that was not fitted on rows of numbers."""
+    if isinstance(model, AUTOMATIC):  # whose columns are looked at one by one
+        check_is_fitted(model)
+        return
     model._require_fit()
     points = model._prepared.points
     if not isinstance(points, Matrix):
