@@ -12,7 +12,7 @@ from sphinx.transforms import SphinxTransform
 
 MARK = re.compile(
     r"_(?P<index>\{[^{}]*\}|[A-Za-z0-9]+)(?![A-Za-z0-9_])"
-    r"|(?:\^|\*\*)(?P<power>[−-]?\([^()]*\)|\|\w+\||[−-]?(?:[A-Za-z]+|\d+|½))"
+    r"|(?:\^|\*\*)(?P<power>[−-]?\([^()]*\)|\|\w+\||[−-]?(?:[A-Za-z]+(?:_[a-z0-9]\b)?|\d+|½))"
 )
 LETTERS = re.compile(r"(?:(?<=\d)|(?<![\w.]))[^\W\d_]+$")
 GREEK = ("alpha", "beta", "gamma", "delta", "lambda", "mu", "nu", "phi", "rho", "sigma", "theta")
@@ -32,10 +32,12 @@ AS_WRITTEN = (
 def is_index(before: str, index: str) -> bool:
     """Whether what follows an underscore is an index, and not the rest of a name in a program."""
     letters = LETTERS.search(before)
-    if not letters and not before.endswith(tuple(SYMBOLS)):
-        return False
-    long = letters is not None and len(letters[0]) > 1 and letters[0] not in GREEK
-    return index.startswith("{") or len(index) <= (1 if long else 3)
+    if letters is None:
+        return before.endswith(tuple(SYMBOLS))
+    word = letters[0]
+    if len(word) == 1 or word in GREEK or index.startswith("{"):
+        return index.startswith("{") or len(index) <= 3
+    return len(index) == 1 and word.islower()
 
 
 def pieces(text: str) -> list[nodes.Node]:

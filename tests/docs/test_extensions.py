@@ -29,7 +29,8 @@ def marked(text):
         ("Σ_{j in c} w_j", "Σ[j in c] w[j]"),
         ("2^−L, 2^−(i+1), d^(1/p), W^½1", "2{−L}, 2{−(i+1)}, d{1/p}, W{½}1"),
         ("||x - y||**2 and L**-1", "||x - y||{2} and L{-1}"),
-        ("decay^|u|", "decay{|u|}"),
+        ("decay^|u|, x_1**a_1", "decay{|u|}, x[1]{a_1}"),
+        ("NAME_A.txt", "NAME_A.txt"),
         ("n_jobs, max_iter, n_features_in_, coef_", "n_jobs, max_iter, n_features_in_, coef_"),
     ],
 )
