@@ -13,7 +13,8 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from mercer import _native
 from mercer.checks import DataError
-from mercer.data import read, read_blocks, sources
+from mercer.data import read, read_blocks
+from mercer.data.plain import svmlight
 
 pytestmark = pytest.mark.native
 
@@ -130,7 +131,7 @@ def test_blocks_are_the_whole(put, monkeypatch, at_once):
     text = "".join(f"{row} {1 + row % 7}:{row}.5 {9 + row % 3}:1\n" for row in range(200))
     path = put("a.svm", text)
     whole = read(path)
-    monkeypatch.setattr(sources, "AT_ONCE", at_once)
+    monkeypatch.setattr(svmlight, "AT_ONCE", at_once)
     blocks = list(read_blocks(path, rows=37, n_features=11))
     assert [len(block) for block in blocks] == [37] * 5 + [15]
     assert np.array_equal(np.vstack([block.X.toarray() for block in blocks]), whole.X.toarray())

@@ -81,7 +81,7 @@ def bad_quote(records: Records, quote: str, separator: str) -> int | None:
         return None
     data = np.frombuffer(records.text, dtype=np.uint8)
     quotes = np.flatnonzero(data == ord(quote))
-    padded = np.concatenate([[_NEWLINE], data, [_NEWLINE]])  # place p is p + 1 here
+    padded = np.pad(data, 1, constant_values=_NEWLINE)  # place p is p + 1 here
     opening, closing = quotes[0::2], quotes[1::2]
     before = [_NEWLINE, ord(separator), ord(quote)]
     after = [*before, _RETURN]

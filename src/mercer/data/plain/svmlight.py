@@ -13,6 +13,7 @@ from ..pieces import Content, Options, Piece
 from ..sources import Source, line_pieces
 from .labels import LABEL, check_label
 
+AT_ONCE = 2**23  # bytes, of which the core gives every thread a megabyte at a time
 _MUST = {
     "label": "a line must start with a number, the label",
     "query": "qid: must be followed by a whole number",
@@ -43,7 +44,8 @@ class SvmlightReader:
     def pieces(self) -> Iterator[Piece]:
         """Yield sparse rows, whose columns are the indices as they stand in the file."""
         has_rows = False
-        for text, line in line_pieces(self.source, self.options.encoding, is_checked=False):
+        pieces = line_pieces(self.source, self.options.encoding, size=AT_ONCE, is_checked=False)
+        for text, line in pieces:
             piece = self._parse(text, line)
             if len(piece):
                 has_rows = True
