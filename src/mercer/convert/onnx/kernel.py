@@ -22,7 +22,7 @@ from .graph import WHO, Graph
 from .rows import Rows
 from .summands import is_shift_invariant, summand
 
-AT_ONCE = 2**14  # numbers per row that are held at a time: centres, or centres times columns
+AT_ONCE = 2**12  # numbers per row that are held at a time: centres, or centres times columns
 # How far rounding may move gamma ||x - y||**2 where it is computed as x.x - 2 x.y + y.y.
 TOLERANCE = {np.dtype(np.float32): 5e-6, np.dtype(np.float64): 5e-13}
 
