@@ -106,9 +106,9 @@ BY_NAME = {("kernels/base.py", "grams")}
 
 
 def room_of(file):
-    """The room of a file given relative to the package; None for the package's own __init__."""
+    """The room of a file given relative to the package; None for what belongs to the package."""
     name = Path(file).parts[0].removesuffix(".py")
-    return None if name == "__init__" else name
+    return None if name in ("__init__", "__main__") else name
 
 
 def imported(file, text):

@@ -311,7 +311,7 @@ def test_devices_are_written_to_and_not_replaced(home, numbers):
 
 
 def test_an_error_in_the_last_block_leaves_no_file(numbers, home, tmp_path, monkeypatch):
-    from mercer.cli.work import predicting
+    from mercer.cli.stored import predicting
 
     monkeypatch.setattr(predicting, "BLOCK", 4)
     lines = (home / "new.csv").read_text().splitlines()

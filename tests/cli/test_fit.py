@@ -10,7 +10,7 @@ from conftest import QUICK
 
 from mercer import load, read_card
 from mercer.cli.commands.fit import MODELS
-from mercer.cli.work import spaces
+from mercer.cli.learn import spaces
 from mercer.status import Status
 
 
@@ -311,7 +311,7 @@ def test_a_limit_of_memory_is_refused_with_5(tmp_path, home):
 
 
 def test_strict_asks_for_convergence(home, tmp_path, monkeypatch):
-    from mercer.cli.work import fitjob
+    from mercer.cli.learn import fitjob
 
     monkeypatch.setattr(fitjob, "unconverged", lambda model: [f"SVC: {Status.TIME_LIMIT.value}"])
     words = ("fit", home / "shop.csv", "-t", "sold", *QUICK)
@@ -325,9 +325,9 @@ def test_strict_asks_for_convergence(home, tmp_path, monkeypatch):
 
 
 def test_a_report_that_fails_does_not_cost_the_model(home, tmp_path, monkeypatch):
-    from mercer.cli.work import reporting
+    from mercer.cli.learn import reporting
 
-    def broken(*args):
+    def broken(*args, **options):
         raise RuntimeError("no ink")
 
     monkeypatch.setattr(reporting, "report_of", broken)

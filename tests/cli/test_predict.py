@@ -9,7 +9,7 @@ import pytest
 from command_line import call
 
 from mercer import SVC, load, save
-from mercer.cli.work import predicting
+from mercer.cli.stored import predicting
 
 
 def table(ended):

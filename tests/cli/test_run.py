@@ -166,7 +166,7 @@ def test_a_fault_is_told_in_one_line_and_in_full_with_debug(monkeypatch, numbers
     def broken(path, who):
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setattr("mercer.cli.work.models.read_model", broken)
+    monkeypatch.setattr("mercer.cli.stored.models.read_model", broken)
     ended = call("inspect", numbers)
     assert ended.code == 1
     assert "Traceback" not in ended.err

@@ -11,7 +11,8 @@ from command_line import call
 from conftest import QUICK
 
 from mercer import SVC, KernelRidge, load, read_card, save
-from mercer.cli.work import benching, tuning
+from mercer.cli.learn import tuning
+from mercer.cli.tools import benching
 
 # --- inspect --------------------------------------------------------------------------------------
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from mercer.cli.errors import CommandError
+from mercer.cli.learn.learning import Wish, few, splits_of
+from mercer.cli.learn.tasks import decide_task
 from mercer.cli.options import PairType, TimeType
 from mercer.cli.outputs import default_name
 from mercer.cli.screen import Screen, plain
 from mercer.cli.show.parts import figure, rounded, seconds, with_error
-from mercer.cli.work.learning import Wish, _few, splits_of
-from mercer.cli.work.tasks import decide_task
 
 
 def decide(y, asked="auto"):
@@ -108,11 +108,11 @@ def test_who_is_judged_by_whom():
     assert (train.tolist(), test.tolist()) == (list(range(16)), list(range(16, 20)))
 
 
-def test_few_candidates_are_few():
+def test_few_candidates_arefew():
     space = {"C": [1, 2, 3, 4], "kernel": ["a", "b", "c"]}
-    assert _few(space, 2) == {"C": [1, 2], "kernel": ["a"]}
-    assert _few(space, 1) == {"C": [1], "kernel": ["a"]}
-    assert _few(space, None) is space
+    assert few(space, 2) == {"C": [1, 2], "kernel": ["a"]}
+    assert few(space, 1) == {"C": [1], "kernel": ["a"]}
+    assert few(space, None) is space
 
 
 def test_a_warning_is_told_once(capsys):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from .errors import ClosedPipe
-from .screen import Screen
+from .screen import Screen, listening
 
 if TYPE_CHECKING:
     from ..kernels import Kernel
@@ -101,7 +101,7 @@ class PairType(ParamType):
         return name, word
 
 
-def several(*options: Callable[[Any], Any]) -> Callable[[Function], Function]:
+def several(options: Sequence[Callable[[Any], Any]]) -> Callable[[Function], Function]:
     """Return a decorator that adds options in this order."""
 
     def add(function: Function) -> Function:
@@ -113,22 +113,26 @@ def several(*options: Callable[[Any], Any]) -> Callable[[Function], Function]:
 
 
 COMMON = several(
-    click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
-    click.option("-q", "--quiet", is_flag=True, help="No progress, no remarks."),
-    click.option("-v", "--verbose", count=True, help="Tell more; -vv tells most."),
-    click.option("--debug", is_flag=True, help="Show a traceback when something fails."),
+    [
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+        click.option("-q", "--quiet", is_flag=True, help="No progress, no remarks."),
+        click.option("-v", "--verbose", count=True, help="Tell more; -vv tells most."),
+        click.option("--debug", is_flag=True, help="Show a traceback when something fails."),
+    ]
 )
 READING = several(
-    click.option(
-        "--format",
-        "data_format",
-        type=click.Choice(FORMATS),
-        help="What DATA is, where its name does not tell.",
-    ),
-    click.option("--delimiter", help="What separates the columns of a CSV file."),
-    click.option("--encoding", help="The encoding of a text file, such as latin-1."),
-    click.option("--missing", multiple=True, help="A text that stands for a missing value."),
-    click.option("--no-header", is_flag=True, help="The first line of a CSV file is data."),
+    [
+        click.option(
+            "--format",
+            "data_format",
+            type=click.Choice(FORMATS),
+            help="What DATA is, where its name does not tell.",
+        ),
+        click.option("--delimiter", help="What separates the columns of a CSV file."),
+        click.option("--encoding", help="The encoding of a text file, such as latin-1."),
+        click.option("--missing", multiple=True, help="A text that stands for a missing value."),
+        click.option("--no-header", is_flag=True, help="The first line of a CSV file is data."),
+    ]
 )
 FORCE = click.option("--force", is_flag=True, help="Replace files that exist.")
 SEED = click.option(
@@ -163,7 +167,7 @@ def as_command(
             screen.as_json, screen.quiet = options.pop("as_json"), options.pop("quiet")
             screen.verbosity, screen.debug = options.pop("verbose"), options.pop("debug")
             try:
-                with screen.listening():
+                with listening(screen):
                     function(screen, **options)
             except BrokenPipeError:  # click would make a failure of it
                 raise ClosedPipe from None

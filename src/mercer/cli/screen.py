@@ -141,26 +141,6 @@ class Screen:
         file = sys.stderr if self.results_to_stderr else sys.stdout
         file.write(json.dumps(plain(found), allow_nan=False, ensure_ascii=False) + "\n")
 
-    # --- what is heard ----------------------------------------------------------------------
-
-    @contextlib.contextmanager
-    def listening(self) -> Iterator[None]:
-        """Show warnings as sentences, and records of the library with -v."""
-        logger, handler = logging.getLogger("mercer"), logging.StreamHandler(sys.stderr)
-        before = logger.level
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = lambda message, *rest, **named: self.warn(str(message))
-            if self.verbosity:
-                logger.addHandler(handler)
-                logger.setLevel(logging.INFO if self.verbosity == 1 else logging.DEBUG)
-            try:
-                yield
-            finally:
-                logger.removeHandler(handler)
-                logger.setLevel(before)
-
     @contextlib.contextmanager
     def bar(self, what: str, seconds: float | None = None) -> Iterator[Bar]:
         """Show how far something has come; seconds: that it may take, where there is a limit."""
@@ -171,6 +151,25 @@ class Screen:
             return
         with LiveBar(self._console(stderr=True), what, seconds) as bar:
             yield bar
+
+
+@contextlib.contextmanager
+def listening(screen: Screen) -> Iterator[None]:
+    """Show warnings of the library as sentences, and its records with -v."""
+    logger, handler = logging.getLogger("mercer"), logging.StreamHandler(sys.stderr)
+    before = logger.level
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = lambda message, *rest, **named: screen.warn(str(message))
+        if screen.verbosity:
+            logger.addHandler(handler)
+            logger.setLevel(logging.INFO if screen.verbosity == 1 else logging.DEBUG)
+        try:
+            yield
+        finally:
+            logger.removeHandler(handler)
+            logger.setLevel(before)
 
 
 def plain(value: Any) -> Any:

@@ -27,6 +27,6 @@ def command(screen: Screen, scale: float, seed: int) -> None:
     Each task is done by both, in turn, the best of three times. That both came to the same result
     is checked and shown; a ratio without it would say nothing.
     """
-    from ..work.benching import run_bench
+    from ..tools.benching import run_bench
 
     run_bench(screen, scale, seed)

@@ -35,6 +35,6 @@ def command(screen: Screen, **options: Any) -> None:
     mercer fit does; a kernel of named columns, such as Spectrum(3).on("name"), takes them as they
     are.
     """
-    from ..work.checking import run_check
+    from ..tools.checking import run_check
 
     run_check(screen, reading_of(options), **options)

@@ -34,6 +34,6 @@ Examples:
 @READING
 def command(screen: Screen, **options: Any) -> None:
     """Make a saved model small: fewer points, nearly the same predictions."""
-    from ..work.compressing import run_compress
+    from ..stored.compressing import run_compress
 
     run_compress(screen, reading_of(options), **options)

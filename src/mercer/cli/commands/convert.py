@@ -34,6 +34,6 @@ def command(screen: Screen, source: str, target: str, to: str | None, force: boo
     What SOURCE is, its first bytes tell. TARGET is ONNX if it ends in .onnx, a file of mercer if it
     ends in .mercer, and one of LIBSVM if it ends in .model, .libsvm or .txt.
     """
-    from ..work.converting import run_convert
+    from ..stored.converting import run_convert
 
     run_convert(screen, source, target, to, force)

@@ -26,6 +26,6 @@ def command(screen: Screen, **options: Any) -> None:
     your own, and predicts new rows. The table has numbers, categories, dates, texts and missing
     values.
     """
-    from ..work.demonstrating import run_demo
+    from ..tools.demonstrating import Demo, run_demo
 
-    run_demo(screen, **options)
+    run_demo(screen, Demo(**options))

@@ -31,7 +31,14 @@ def command(screen: Screen, **options: Any) -> None:
     Scores come with standard errors over the rows, beside those that the model had when it was
     fitted; a clear difference says that these rows are not like those.
     """
-    from ..work.evaluating import evaluate
+    from ..stored.evaluating import evaluate
 
     reading = reading_of(options)
-    evaluate(screen, options["model"], options["data"], options["target"], options["seed"], reading)
+    evaluate(
+        screen,
+        reading,
+        path=options["model"],
+        source=options["data"],
+        target=options["target"],
+        seed=options["seed"],
+    )

@@ -20,8 +20,8 @@ from ..options import (
 )
 
 if TYPE_CHECKING:
+    from ..learn.fitjob import FitSettings
     from ..screen import Screen
-    from ..work.fitjob import FitSettings
 
 MODELS = (
     "auto",
@@ -46,53 +46,61 @@ Examples:
 """
 
 COLUMNS = several(
-    click.option("-t", "--target", help="The column to predict; not needed where DATA has labels."),
-    click.option(
-        "--task",
-        type=click.Choice(["auto", "classification", "regression"]),
-        default="auto",
-        show_default=True,
-        help="auto: texts, truth values and whole numbers of few values are classes.",
-    ),
-    click.option("--group", help="Rows with the same value here are judged together."),
-    click.option(
-        "--time", "time_column", help="Rows are judged by those before them in this column."
-    ),
-    click.option("--drop", multiple=True, help="A column to leave out."),
-    click.option(
-        "--type",
-        "types",
-        multiple=True,
-        type=PairType("KIND", COLUMN_KINDS),
-        help=f"What a column is: {', '.join(COLUMN_KINDS)}.",
-    ),
+    [
+        click.option(
+            "-t", "--target", help="The column to predict; not needed where DATA has labels."
+        ),
+        click.option(
+            "--task",
+            type=click.Choice(["auto", "classification", "regression"]),
+            default="auto",
+            show_default=True,
+            help="auto: texts, truth values and whole numbers of few values are classes.",
+        ),
+        click.option("--group", help="Rows with the same value here are judged together."),
+        click.option(
+            "--time", "time_column", help="Rows are judged by those before them in this column."
+        ),
+        click.option("--drop", multiple=True, help="A column to leave out."),
+        click.option(
+            "--type",
+            "types",
+            multiple=True,
+            type=PairType("KIND", COLUMN_KINDS),
+            help=f"What a column is: {', '.join(COLUMN_KINDS)}.",
+        ),
+    ]
 )
 LEARNER = several(
-    click.option(
-        "--model",
-        type=click.Choice(MODELS),
-        default="auto",
-        show_default=True,
-        help="auto tries many kernel models on tables and averages the best.",
-    ),
-    KERNEL,
-    click.option("--raw", is_flag=True, help="Take the numbers of a matrix as they are."),
+    [
+        click.option(
+            "--model",
+            type=click.Choice(MODELS),
+            default="auto",
+            show_default=True,
+            help="auto tries many kernel models on tables and averages the best.",
+        ),
+        KERNEL,
+        click.option("--raw", is_flag=True, help="Take the numbers of a matrix as they are."),
+    ]
 )
 LIMITS = several(
-    click.option(
-        "--time-limit",
-        type=TimeType(),
-        default="60",
-        show_default=True,
-        help="For everything, such as 90s, 5m or 1h.",
-    ),
-    MEMORY,
-    click.option(
-        "--max-candidates",
-        type=click.IntRange(1),
-        help="Judge so many candidates and use no clock: the same result each time.",
-    ),
-    SEED,
+    [
+        click.option(
+            "--time-limit",
+            type=TimeType(),
+            default="60",
+            show_default=True,
+            help="For everything, such as 90s, 5m or 1h.",
+        ),
+        MEMORY,
+        click.option(
+            "--max-candidates",
+            type=click.IntRange(1),
+            help="Judge so many candidates and use no clock: the same result each time.",
+        ),
+        SEED,
+    ]
 )
 
 
@@ -113,7 +121,7 @@ def command(screen: Screen, **options: Any) -> None:
     DATA is a table (CSV, TSV, Parquet, JSON lines), a matrix (npy, npz, svmlight), strings (FASTA),
     bracketed trees or a folder of graphs; - is standard input.
     """
-    from ..work.fitjob import FitJob
+    from ..learn.fitjob import FitJob
 
     FitJob(screen, settings_of(options)).run()
 
@@ -121,7 +129,7 @@ def command(screen: Screen, **options: Any) -> None:
 def settings_of(options: dict[str, Any]) -> FitSettings:
     """Return what was asked for."""
     from ..errors import usage
-    from ..work.fitjob import FitSettings
+    from ..learn.fitjob import FitSettings
 
     columns, reading = columns_of(options), reading_of(options)
     if options["report"] is not None and options["no_report"]:
@@ -131,7 +139,7 @@ def settings_of(options: dict[str, Any]) -> FitSettings:
 
 def columns_of(options: dict[str, Any]) -> Any:
     """Take the options about columns out of all options."""
-    from ..work.training import Columns
+    from ..learn.training import Columns
 
     types = dict(options.pop("types"))
     types |= dict.fromkeys(options.pop("drop"), "drop")
@@ -145,7 +153,7 @@ def columns_of(options: dict[str, Any]) -> Any:
 
 def reading_of(options: dict[str, Any]) -> Any:
     """Take the options about reading out of all options."""
-    from ..work.training import Reading
+    from ..learn.training import Reading
 
     names = ("data_format", "delimiter", "encoding", "missing", "no_header")
     return Reading(**{name: options.pop(name) for name in names})

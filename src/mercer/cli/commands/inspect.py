@@ -24,8 +24,8 @@ Examples:
 def command(screen: Screen, model: str, columns: bool) -> None:
     """Show what a model file holds: data, scores, kernel, certificate, versions."""
     from ..show.card import inspect_screen
-    from ..work.inspecting import inspection
-    from ..work.models import read_model
+    from ..stored.inspecting import inspection
+    from ..stored.models import read_model
 
     stored = read_model(model, "mercer inspect")
     screen.show(*inspect_screen(stored, columns))

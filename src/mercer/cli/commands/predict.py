@@ -10,9 +10,9 @@ from ..options import FORCE, READING, as_command
 from .fit import reading_of
 
 if TYPE_CHECKING:
+    from ..learn.training import Reading
     from ..screen import Screen
-    from ..work.predicting import Predictor
-    from ..work.training import Reading
+    from ..stored.predicting import Predictor
 
 EPILOG = """\b
 Examples:
@@ -50,8 +50,8 @@ def command(screen: Screen, **options: Any) -> None:
     """
     from ..errors import usage
     from ..outputs import STANDARD, check_outputs
-    from ..work.models import read_model, require_predictor
-    from ..work.predicting import Asked, Predictor
+    from ..stored.models import read_model, require_predictor
+    from ..stored.predicting import Asked, Predictor
 
     who, reading = "mercer predict", reading_of(options)
     source, data, out = options["model"], options["data"], options["out"]

@@ -50,7 +50,7 @@ Examples:
 @READING
 def command(screen: Screen, **options: Any) -> None:
     """Search the parameters of one kind of model by scores on rows that it has not seen."""
-    from ..work.tuning import TuneSettings, run_tuning
+    from ..learn.tuning import TuneSettings, run_tuning
 
     columns, reading = columns_of(options), reading_of(options)
     run_tuning(screen, TuneSettings(columns=columns, reading=reading, **options))

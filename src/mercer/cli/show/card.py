@@ -9,8 +9,8 @@ from rich.text import Text
 
 from ...files import CardColumn, CardScore, ModelCard
 from ..outputs import STANDARD
-from ..work.inspecting import inspection
-from ..work.models import Stored
+from ..stored.inspecting import inspection
+from ..stored.models import Stored
 from .parts import bullet, figure, heading, indented, pairs, rounded, table, with_error
 
 SHOWN_COLUMNS = 30

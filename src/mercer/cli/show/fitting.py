@@ -9,9 +9,9 @@ import numpy as np
 from rich.console import RenderableType
 from rich.text import Text
 
+from ..learn.judging import error_of
+from ..learn.tasks import CLASSES
 from ..screen import safe
-from ..work.judging import error_of
-from ..work.tasks import CLASSES
 from .parts import bullet, bullet_of, figure, heading, indented, lines, pairs, table, with_error
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ...report import Finding
     from ...report.measure.sentences import Verdict
     from ...report.measure.verdict import Judgement
-    from ..work.training import Training
+    from ..learn.training import Training
 
 SHOWN_COLUMNS = 30
 SHOWN_CLASSES = 6

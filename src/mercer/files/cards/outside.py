@@ -23,7 +23,7 @@ SHOWN_LEVELS = 3
 KEPT_LEVELS = 10_000  # different ones, beyond which new ones are only counted
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Tally:
     """What was found in one column, over all rows so far."""
 
@@ -133,7 +133,7 @@ class Outside:
     """
 
     def __init__(self, card: ModelCard) -> None:
-        self._tallies = {column.name: _Tally(column) for column in card.columns}
+        self._tallies = {column.name: _Tally(column=column) for column in card.columns}
         self._names = [column.name for column in card.columns]
 
     def add(self, X: PointsLike) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...files.cards.words import certificate_words
-from .learning import members_of
+from ..learn.learning import members_of
 from .models import Stored
 
 

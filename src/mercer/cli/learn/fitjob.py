@@ -176,7 +176,10 @@ class FitJob:
         left, seed = self._left(), self.settings.seed
         with self.screen.bar("Explaining", left) as bar:
             try:
-                return report_of(model, training, left, seed, self.screen.line, bar), None
+                found = report_of(
+                    model, training, seconds=left, seed=seed, command=self.screen.line, bar=bar
+                )
+                return found, None
             except Exception as error:
                 return None, error
 
@@ -187,7 +190,7 @@ class FitJob:
         with self.screen.bar("Judging"):
             seed = self.settings.seed
             left = None if report is not None else self._left()
-            return judge(model, training.X, training.y, training.groups, left, seed)
+            return judge(model, training, left, seed)
 
     def _card(self, training: Training, model: Any, judgement: Judgement) -> ModelCard:
         own, others = card_scores(judgement)

@@ -13,13 +13,13 @@ from ...files import CardScore
 from ...report.measure.scores import Draws, Score, measures_of, scores_of
 from ...report.subject import values_of
 from ..errors import data_error
+from ..learn.judging import error_of
+from ..learn.training import Reading, no_target
 from ..outputs import STANDARD
 from ..show.parts import bullet, heading, pairs, table, with_error
 from ..show.scores import confusion_screen
-from .judging import error_of
 from .models import Stored, class_names, read_model, require_predictor
 from .predicting import Asked, Predictor
-from .training import Reading, no_target
 
 if TYPE_CHECKING:
     from ...data import Dataset
@@ -30,7 +30,7 @@ CLEAR = 3.0  # standard errors of a difference that is no chance
 
 
 def evaluate(
-    screen: Screen, path: str, source: str, target: str | None, seed: int, reading: Reading
+    screen: Screen, reading: Reading, *, path: str, source: str, target: str | None, seed: int
 ) -> None:
     """Score a model and show the result."""
     if path == source == STANDARD:

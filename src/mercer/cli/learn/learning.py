@@ -12,7 +12,10 @@ from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 from sklearn.pipeline import Pipeline
 
 from ...checks import Array
+from ...files.records import estimators
 from ...kernels import Kernel
+from ...models.svm.classes import SupportVectorClassifier
+from ...selection import tune
 from ..bars import Bar
 from .spaces import Recipe, kernels_for, recipe_of
 from .tasks import CLASSES
@@ -61,15 +64,16 @@ def learn(wish: Wish, X: Any, y: Array, groups: Array | None, bar: Bar) -> Any:
         return _automatic(wish, X, y, groups, bar)
     start = time.monotonic()
     encoder, points = encoded_points(wish, X)
-    recipe = recipe_of(wish.chosen, wish.kind, y)
-    splits = splits_of(wish, len(y), y, groups)
-
-    def left() -> float | None:
-        if wish.seconds is None:
-            return None
-        return max(wish.seconds - (time.monotonic() - start), LEAST_SECONDS)
-
-    model = _fitted(wish, recipe, points, y, splits, left, bar)
+    search = Search(
+        wish=wish,
+        recipe=recipe_of(wish.chosen, wish.kind, y),
+        X=points,
+        y=y,
+        splits=splits_of(wish, len(y), y, groups),
+        start=start,
+        bar=bar,
+    )
+    model = search.model()
     return model if encoder is None else Pipeline([("columns", encoder), ("model", model)])
 
 
@@ -127,33 +131,109 @@ def splits_of(
     return list(kind(folds).split(rows, y, groups))
 
 
-def _fitted(wish: Wish, recipe: Recipe, X: Any, y: Array, splits: Any, left: Any, bar: Bar) -> Any:
-    """Return the model of a recipe with the best of the parameters that there was time to try."""
-    import mercer
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Search:
+    """The best model of a recipe, among those that there is time to try.
 
-    kernels = [wish.kernel] if wish.kernel is not None else kernels_for(wish.points, X)
-    kind = getattr(mercer, recipe.estimator(wish.kind))
+    splits: who is judged by whom, where that is not by chance. start: when the clock began.
+    """
+
+    wish: Wish
+    recipe: Recipe
+    X: Any
+    y: Array
+    splits: list[tuple[Array, Array]] | None
+    start: float
+    bar: Bar
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left; None without a clock."""
+        if self.wish.seconds is None:
+            return None
+        return max(self.wish.seconds - (time.monotonic() - self.start), LEAST_SECONDS)
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        """The kernel that was asked for, or those to try."""
+        if self.wish.kernel is not None:
+            return [self.wish.kernel]
+        return kernels_for(self.wish.points, self.X)
+
+    def estimator(self) -> type[Any]:
+        """Return the class of the model."""
+        found: type[Any] = estimators()[self.recipe.estimator(self.wish.kind)]
+        return found
+
+    def options(self) -> dict[str, Any]:
+        """Return what is not searched."""
+        return self.recipe.options | shared_options(
+            self.estimator(), self.wish.memory, self.wish.seed
+        )
+
+    def model(self) -> Any:
+        """Return the model, fitted."""
+        kind, options = self.estimator(), self.options()
+        if self.wish.chosen == "ridge":
+            kernels = self.kernels
+            self.bar.tell(f"{len(kernels)} kernels")
+            searching = kind(kernel=kernels, cv=self.splits, time_limit=self.left, **options)
+            return searching.fit(self.X, self.y)
+        if self.wish.chosen == "rfm":
+            if self.wish.kernel is not None:
+                options["kernel"] = self.wish.kernel
+            return kind(time_limit=self.left, **options).fit(self.X, self.y)
+        return self._tuned(kind(**options, **self._stack()))
+
+    def _stack(self) -> dict[str, Any]:
+        """Return the kernels of a model that has several; none where its own will do."""
+        wish = self.wish
+        if wish.chosen != "mkl" or (wish.kernel is None and wish.points in ("table", "matrix")):
+            return {}
+        return {"kernels": self.kernels if wish.kernel is None else wish.kernel}
+
+    def space(self) -> dict[str, list[Any]]:
+        """Return what is tried of each parameter."""
+        found = {name: list(values) for name, values in self.recipe.penalties.items()}
+        if self.wish.chosen != "mkl":
+            kernels = self.kernels
+            found["kernel"] = kernels[:1] if self.wish.chosen == "knn" else kernels
+        return few(found, self.wish.max_candidates)
+
+    def _tuned(self, estimator: Any) -> Any:
+        """Return the estimator with the best of the parameters, fitted to all rows."""
+        space = self.space()
+        count = int(np.prod([len(values) for values in space.values()]))
+        params = {name: values[0] for name, values in space.items()}
+        if count > 1:
+            self.bar.tell(f"{count} settings")
+            found = tune(
+                estimator,
+                self.X,
+                self.y,
+                space,
+                cv=self.splits or FOLDS,
+                time_limit=None if self.left is None else SEARCH_SHARE * self.left,
+                random_state=self.wish.seed,
+            )
+            params = found.params
+        model = estimator.set_params(**params)
+        if isinstance(model, SupportVectorClassifier):
+            model.set_params(probability=True)
+        if "time_limit" in model.get_params(deep=False) and self.left is not None:
+            model.set_params(time_limit=self.left)
+        self.bar.tell("the last fit")
+        return model.fit(self.X, self.y)
+
+
+def shared_options(kind: type[Any], memory: str, seed: int) -> dict[str, Any]:
+    """Return the options of all models, as far as one of a class has them."""
     known = set(kind._get_param_names())
-    shared = {"memory_limit": wish.memory, "random_state": wish.seed}
-    options = recipe.options | {name: value for name, value in shared.items() if name in known}
-    if wish.chosen == "ridge":
-        bar.tell(f"{len(kernels)} kernels")
-        return kind(kernel=kernels, cv=splits, time_limit=left(), **options).fit(X, y)
-    if wish.chosen == "rfm":
-        if wish.kernel is not None:
-            options["kernel"] = wish.kernel
-        return kind(time_limit=left(), **options).fit(X, y)
-    space: dict[str, Any] = {name: list(values) for name, values in recipe.penalties.items()}
-    if wish.chosen == "mkl":
-        if wish.kernel is not None or wish.points in ("strings", "trees", "graphs"):
-            options["kernels"] = wish.kernel if wish.kernel is not None else kernels
-    else:
-        space["kernel"] = kernels[:1] if wish.chosen == "knn" else kernels
-    space = _few(space, wish.max_candidates)
-    return _tuned(kind(**options), X, y, space, splits, left, wish.seed, bar)
+    options = {"memory_limit": memory, "random_state": seed}
+    return {name: value for name, value in options.items() if name in known}
 
 
-def _few(space: dict[str, Any], most: int | None) -> dict[str, Any]:
+def few(space: dict[str, Any], most: int | None) -> dict[str, Any]:
     """Return fewer values of each parameter where only so many candidates are wanted."""
     if most is None:
         return space
@@ -162,32 +242,6 @@ def _few(space: dict[str, Any], most: int | None) -> dict[str, Any]:
         found[name] = values[: max(room, 1)]
         room //= len(found[name])
     return found
-
-
-def _tuned(
-    estimator: Any, X: Any, y: Array, space: Any, splits: Any, left: Any, seed: int, bar: Bar
-) -> Any:
-    from ...models.svm.classes import SupportVectorClassifier
-    from ...selection import tune
-
-    count = int(np.prod([len(values) for values in space.values()]))
-    params = {name: values[0] for name, values in space.items()}
-    if count > 1:
-        bar.tell(f"{count} settings")
-        limit = left()
-        limit = None if limit is None else SEARCH_SHARE * limit
-        found = tune(
-            estimator, X, y, space, cv=splits or FOLDS, time_limit=limit, random_state=seed
-        )
-        params = found.params
-    model = estimator.set_params(**params)
-    known = model.get_params(deep=False)
-    if isinstance(model, SupportVectorClassifier):
-        model.set_params(probability=True)
-    if "time_limit" in known and left() is not None:
-        model.set_params(time_limit=left())
-    bar.tell("the last fit")
-    return model.fit(X, y)
 
 
 def members_of(model: Any) -> list[Any]:

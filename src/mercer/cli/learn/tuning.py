@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from ...files import CardScore, make_card
+from ...files.records import estimators
 from ...kernels import Kernel
 from ...selection import PerColumn, Tuned, tune
 from ..errors import usage
@@ -17,7 +18,7 @@ from ..outputs import STANDARD, check_outputs, save_model, size_text
 from ..show.fitting import data_screen
 from ..show.parts import figure, heading, pairs, seconds, table, with_error
 from .judging import THIS
-from .learning import Wish, encoded_points, splits_of
+from .learning import Wish, encoded_points, shared_options, splits_of
 from .spaces import recipe_of
 from .tasks import CLASSES, check_model
 from .training import Columns, Reading, Training, read_training
@@ -93,15 +94,11 @@ def _wish(settings: TuneSettings, training: Training) -> Wish:
 def _search(
     settings: TuneSettings, training: Training, points: Any, space: Any, limit: float | None
 ) -> Tuned:
-    import mercer
-
     wish = _wish(settings, training)
     recipe = recipe_of(wish.chosen, wish.kind, training.y)
     name = recipe.estimator(wish.kind)
-    kind = getattr(mercer, PLAIN.get(name, name))
-    known = set(kind._get_param_names())
-    shared = {"memory_limit": settings.memory_limit, "random_state": settings.seed}
-    options = recipe.options | {key: value for key, value in shared.items() if key in known}
+    kind = estimators()[PLAIN.get(name, name)]
+    options = recipe.options | shared_options(kind, settings.memory_limit, settings.seed)
     if settings.kernel is not None:
         options["kernels" if wish.chosen == "mkl" else "kernel"] = settings.kernel
     estimator = kind(**options)

@@ -14,8 +14,8 @@ from ...data import Dataset, read_blocks
 from ...data.formats import format_of_name
 from ...files import Outside
 from ..errors import data_error, usage
+from ..learn.training import Reading
 from .models import Stored, chances, class_names
-from .training import Reading
 
 if TYPE_CHECKING:
     from ..bars import Bar

@@ -12,13 +12,13 @@ from ...checks import bytes_text
 from ...data import read
 from ...models import compress
 from ..errors import usage
+from ..learn.learning import members_of
+from ..learn.training import Reading
 from ..outputs import STANDARD, check_outputs, save_model
 from ..show.parts import heading, table
 from .inspecting import points_of
-from .learning import members_of
 from .models import Stored, read_model
 from .predicting import Asked, Predictor
-from .training import Reading
 
 if TYPE_CHECKING:
     from ..screen import Screen

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from rich.console import RenderableType
 
+from ..._native import num_threads
 from ...checks import Array
 from ..show.parts import heading, pairs, table
 
@@ -37,49 +40,58 @@ class Race:
 
 def run_bench(screen: Screen, scale: float, seed: int) -> None:
     """Do the tasks and show the ratios."""
-    rows, lines = [], []
+    found = []
     for race in races(scale, seed):
         screen.note(f"{race.name} …")
-        ours, theirs, mine, other = _timed(race)
-        what, difference = race.agree(mine, other)
-        fair = difference <= SAME
+        found.append(_result(race))
+    screen.show(*_shown(found))
+    screen.result |= {
+        "tasks": found,
+        "threads": num_threads(),
+        "scikit_learn": version("scikit-learn"),
+    }
+
+
+def _result(race: Race) -> dict[str, Any]:
+    """Return the times of both, and whether they agree; without that there is no ratio."""
+    ours, theirs, mine, other = _timed(race)
+    what, difference = race.agree(mine, other)
+    return {
+        "task": race.name,
+        "mercer_seconds": ours,
+        "scikit_learn_seconds": theirs,
+        "ratio": theirs / ours if difference <= SAME else None,
+        "compared": what,
+        "difference": difference,
+    }
+
+
+def _shown(found: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    rows = []
+    for one in found:
+        is_fair = one["ratio"] is not None
         rows.append(
             [
-                race.name,
-                _time(ours),
-                _time(theirs),
-                f"{theirs / ours:.1f} ×" if fair else "–",
-                f"{what} {'alike' if fair else 'DIFFERS'} ({difference:.0e})",
+                one["task"],
+                _time(one["mercer_seconds"]),
+                _time(one["scikit_learn_seconds"]),
+                f"{one['ratio']:.1f} ×" if is_fair else "–",
+                f"{one['compared']} {'alike' if is_fair else 'DIFFERS'} ({one['difference']:.0e})",
             ]
         )
-        lines.append(
-            {
-                "task": race.name,
-                "mercer_seconds": ours,
-                "scikit_learn_seconds": theirs,
-                "ratio": theirs / ours if fair else None,
-                "compared": what,
-                "difference": difference,
-            }
-        )
-    import sklearn
-
-    from ... import __version__, num_threads
-
-    screen.show(
-        heading("mercer and scikit-learn on this machine"),
-        table(("task", "mercer", "scikit-learn", "faster", "same result"), rows, right=(1, 2, 3)),
-        "",
-        pairs(
-            [
-                ("machine", f"{platform.machine()}, {os.cpu_count()} processors"),
-                ("threads", str(num_threads())),
-                ("versions", f"mercer {__version__}, scikit-learn {sklearn.__version__}"),
-                ("best of", f"{TIMES}, in turn"),
-            ]
-        ),
+    yield heading("mercer and scikit-learn on this machine")
+    heads = ("task", "mercer", "scikit-learn", "faster", "same result")
+    yield table(heads, rows, right=(1, 2, 3))
+    yield ""
+    versions = ", ".join(f"{name} {version(name)}" for name in ("mercer", "scikit-learn", "numpy"))
+    yield pairs(
+        [
+            ("machine", f"{platform.machine()}, {os.cpu_count()} processors"),
+            ("threads", str(num_threads())),
+            ("versions", versions),
+            ("best of", f"{TIMES}, in turn"),
+        ]
     )
-    screen.result |= {"tasks": lines, "threads": num_threads(), "scikit_learn": sklearn.__version__}
 
 
 def _timed(race: Race) -> tuple[float, float, Any, Any]:

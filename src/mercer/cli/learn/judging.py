@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...checks import Array
 from ...files import CardScore
 from ...monitor import Monitor
 from ...report.clock import Clock
@@ -13,16 +12,15 @@ from ...report.measure.scores import Score
 from ...report.measure.sentences import Verdict, verdict_of
 from ...report.measure.verdict import Judgement, judge_training
 from ...report.subject import learner_of, make_subject
+from .training import Training
 
 NORMAL = 2 * 1.96  # standard errors in an interval of 95 %
 THIS = "this model"
 
 
-def judge(
-    model: Any, X: Any, y: Array, groups: Array | None, seconds: float | None, seed: int
-) -> Judgement:
+def judge(model: Any, training: Training, seconds: float | None, seed: int) -> Judgement:
     """Return how good a model is on rows that it has not seen."""
-    subject = make_subject(model, X, y, groups)
+    subject = make_subject(model, training.X, training.y, training.groups)
     clock = Clock(monitor=Monitor(seconds).start(), parts=1)
     honest = honest_predictions(subject, learner_of(subject), clock, seed)
     has_chances = subject.classes is not None and hasattr(model, "predict_proba")

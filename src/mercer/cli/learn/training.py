@@ -98,13 +98,9 @@ def read_training(
     found = read(source, target=columns.target, **options)
     if found.y is None:
         raise no_target(found, who)
-    special = [name for name in (columns.group, columns.time) if name is not None]
-    if special and found.kind != "table":
-        raise usage(who, "--group and --time are for tables", f"{found.kind} in {source!r}")
+    special = _special(columns, found, who)
     X: Any = found.X
     y, groups, notes = found.y, None, []
-    for name in special:
-        _require_column(X, name, found.target, who)
     if columns.time is not None:
         order = _order_of_time(X, columns.time, who)
         X, y = X[order], y[order]
@@ -132,6 +128,16 @@ def read_training(
     )
 
 
+def _special(columns: Columns, found: Dataset, who: str) -> list[str]:
+    """Return the columns of groups and of time, which must be there."""
+    special = [name for name in (columns.group, columns.time) if name is not None]
+    if special and found.kind != "table":
+        raise usage(who, "--group and --time are for tables", f"{found.kind} in {found.source!r}")
+    for name in special:
+        _require_column(found.X, name, found.target, who)
+    return special
+
+
 def no_target(found: Dataset, who: str) -> CommandError:
     """Return the error of data without a target, with what to do about it."""
     advice = "Put a label to each of them: docs/data-files.md says where."
@@ -142,7 +148,7 @@ def no_target(found: Dataset, who: str) -> CommandError:
     return data_error(who, "there must be a target", f"none in {found.source!r}", advice)
 
 
-def _require_column(X: polars.DataFrame, name: str, target: str | None, who: str) -> None:
+def _require_column(X: Any, name: str, target: str | None, who: str) -> None:
     if name == target:
         raise usage(who, f"{name!r} must have one purpose", "the target as well")
     if name not in X.columns:

@@ -11,9 +11,9 @@ from ...data import read
 from ...diagnostics import KernelCertificate, check_kernel
 from ...kernels import Kernel
 from ..errors import Exit, usage
+from ..learn.learning import Wish, encoded_points
+from ..learn.training import Reading
 from ..show.parts import heading, pairs
-from .learning import Wish, encoded_points
-from .training import Reading
 
 if TYPE_CHECKING:
     from ...data import Dataset

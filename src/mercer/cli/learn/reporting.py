@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def report_of(
-    model: Any, training: Training, seconds: float | None, seed: int, command: str, bar: Bar
+    model: Any, training: Training, *, seconds: float | None, seed: int, command: str, bar: Bar
 ) -> Report:
     """Return the report of a model on its training data."""
     import polars

@@ -1,0 +1,1 @@
+"""Commands beside the main road: check a kernel, compare speeds, show it all."""

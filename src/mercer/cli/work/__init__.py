@@ -1,1 +1,0 @@
-"""What commands do between their options and what they show."""
