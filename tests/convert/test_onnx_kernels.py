@@ -162,7 +162,7 @@ def test_a_statistic_of_a_user_is_refused():
 
 def test_a_kernel_of_a_user_converts_like_any_other():
     @dataclass(frozen=True, repr=False)
-    class Cauchy(Kernel):
+    class Lorentzian(Kernel):
         domain = frozenset({"rows"})
 
         def profile(self, pairs):
@@ -170,12 +170,12 @@ def test_a_kernel_of_a_user_converts_like_any_other():
 
     try:
         graph = Graph(np.dtype(np.float64), COUNTS.shape[1])
-        prepared = prepare(Cauchy(), COUNTS)
-        values = KernelValues(Cauchy(), Rows(graph, graph.X, prepared.view))
+        prepared = prepare(Lorentzian(), COUNTS)
+        values = KernelValues(Lorentzian(), Rows(graph, graph.X, prepared.view))
         found = run(graph, values.times(np.eye(len(COUNTS))), len(COUNTS), COUNTS)
-        assert np.allclose(found, Cauchy().formula(COUNTS), rtol=1e-13)
+        assert np.allclose(found, Lorentzian().formula(COUNTS), rtol=1e-13)
     finally:
-        del registry["Cauchy"]
+        del registry["Lorentzian"]
 
 
 # --- sizes and precision ------------------------------------------------------------------------

@@ -154,7 +154,7 @@ class AutoKernel(HasMembers, BaseEstimator):  # type: ignore[misc]
         return make_splits(len(kept), codes, some, self.split == "time", run.seed)
 
     def _learn(
-        self, table: Table, task: Task, splits: Splits, kept: Array, run: Run, limits: Limits
+        self, table: Table, task: Task, splits: Splits, *, kept: Array, run: Run, limits: Limits
     ) -> None:
         """Run the race and fit the members; kept: the rows of the table in X of the user."""
         encoded = self._encode_table(table)

@@ -201,7 +201,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
             weight=weight,
             score=self._score(),
         )
-        self._learn(table.take(kept), task, splits, kept, run, limits)
+        self._learn(table.take(kept), task, splits, kept=kept, run=run, limits=limits)
         return self
 
     def _check_classes(self, codes: Array, who: str) -> None:

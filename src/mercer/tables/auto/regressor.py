@@ -199,7 +199,7 @@ class AutoKernelRegressor(MultiOutputMixin, RegressorMixin, AutoKernel):  # type
         members = group_numbers(run.who, groups, len(table), self.split)
         splits = self._splits(kept, None, members, run)
         task = NumberTask(y=targets, weight=weight, score=self._score())
-        self._learn(table.take(kept), task, splits, kept, run, limits)
+        self._learn(table.take(kept), task, splits, kept=kept, run=run, limits=limits)
         self.units_ = task.units
         self.intervals_ = fit_intervals(targets[splits.rows], self.out_of_sample_.values)
         return self

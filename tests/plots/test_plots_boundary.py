@@ -53,6 +53,14 @@ def test_the_plane_holds_all_points():
     assert display.x2[0] < X[:, 1].min() < X[:, 1].max() < display.x2[-1]
 
 
+def test_limits_of_the_plane():
+    display = draw(MODEL, X, Y, limits=((-1, 2), (0, 5)))
+    assert display.ax_.get_xlim() == (-1, 2)
+    assert display.x2.tolist() == np.linspace(0, 5, 30).tolist()
+    with pytest.raises(InputError, match="limits must rise; got 2 and 2"):
+        draw(MODEL, X, Y, limits=((2, 2), (0, 5)))
+
+
 def test_the_boundary_of_a_line_by_hand():
     # The widest street between -1 and 1 along the first axis: f(x) = x_1.
     points, y = np.array([[-1.0, 0.0], [1.0, 0.0], [-3.0, 2.0], [3.0, 2.0]]), [0, 1, 0, 1]
