@@ -15,6 +15,7 @@ from mercer.tables.race.tasks import (
     ClassTask,
     NumberTask,
     class_chances,
+    readings,
 )
 
 RANDOM = np.random.default_rng(0)
@@ -143,9 +144,10 @@ def test_scores_of_a_ridge_model_are_read_as_chances():
     bent = FLOOR * np.log1p(np.exp(chances / FLOOR))
     np.testing.assert_allclose(found, bent / bent.sum(axis=1, keepdims=True))
     assert (np.abs(found - chances) < 0.15).all()
-    assert task.readings(PLAIN, is_ridge=True) == (PLAIN, CHANCES)
-    assert task.readings(CHANCES, is_ridge=False) == (PLAIN,)
-    assert replace(task, count=2).readings(PLAIN, is_ridge=True) == (PLAIN,)
+    assert readings(task, PLAIN, is_ridge=True) == (PLAIN, CHANCES)
+    assert readings(task, CHANCES, is_ridge=False) == (PLAIN,)
+    assert readings(replace(task, count=2), PLAIN, is_ridge=True) == (PLAIN,)
+    assert readings(NumberTask(y=chances[:, :1]), LOG, is_ridge=True) == (LOG,)
 
 
 def test_scores_far_below_stay_finite_chances():

@@ -29,7 +29,7 @@ from ..race.judging import FoldJudge, Judge, Judged, scores_of
 from ..race.pace import Limits
 from ..race.portfolio import VIEWS
 from ..race.splits import Splits, make_splits
-from ..race.tasks import Task
+from ..race.tasks import Task, loss_of
 from ..race.views import TableView
 from .baselines import BASELINES, baseline_values, leaking_columns
 from .honest import OutOfSample
@@ -202,7 +202,8 @@ class AutoKernel(HasMembers, BaseEstimator):  # type: ignore[misc]
         measure = measure_of(self.scoring, self._measure)
         self.leaderboard_ = Leaderboard(measure=measure, lines=lines)
         self.baselines_ = {
-            name: judge.loss_of(values) for name, values in self.out_of_sample_.baselines.items()
+            name: loss_of(judge.task, values, judge.splits.rows)
+            for name, values in self.out_of_sample_.baselines.items()
         }
         self.notes_ = self._sentences(race, loss)
         self.kernel_ = _first_kernel(self.members_, race)

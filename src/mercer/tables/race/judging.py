@@ -22,7 +22,7 @@ from ...monitor import Monitor, Stopped, muted
 from ...run import Run
 from .ridges import RidgeScores
 from .splits import Splits
-from .tasks import PLAIN, ClassTask, Task
+from .tasks import PLAIN, ClassTask, Task, loss_of, readings
 from .views import UNIT, TableView
 
 TRIES = 8  # penalties of one candidate
@@ -123,11 +123,6 @@ class Judge:
         """The rows that models which are judged are fitted to."""
         return [train for train, _ in self.splits.parts]
 
-    def loss_of(self, values: Array) -> float:
-        """Return the loss of values of the judged rows."""
-        rows = self.splits.rows
-        return self.task.loss(self.task.evidence(values, rows), rows)
-
     def without_limit(self) -> Self:
         """Return the same judge without a clock."""
         return replace(self, run=replace(self.run, monitor=Monitor()))
@@ -150,7 +145,7 @@ class Judge:
         def loss(scores: Array, places: Array) -> float:
             own = rows[places]
             values = task.values(scores, task.link(scores, own, target), target)
-            return task.loss(task.evidence(values, own), own)
+            return loss_of(task, values, own)
 
         search = MetricSearch(
             recursion=self.recursion_of(candidate),
@@ -237,26 +232,9 @@ class Judge:
 
     def judged(self, candidate: Candidate, scores: Array, seconds: float) -> Judged:
         """Return what honest scores of the judged rows are worth, in their best reading."""
-        kinds = self.task.readings(candidate.target, candidate.learner in RIDGES)
-        read = [self._read(replace(candidate, target=kind), scores, seconds) for kind in kinds]
+        kinds = readings(self.task, candidate.target, candidate.learner in RIDGES)
+        read = [_read(self, replace(candidate, target=kind), scores, seconds) for kind in kinds]
         return min(read, key=lambda one: one.loss)
-
-    def _read(self, candidate: Candidate, scores: Array, seconds: float) -> Judged:
-        rows, task = self.splits.rows, self.task
-        link, values, evidence, loss = 1.0, scores, scores, np.inf
-        if np.isfinite(scores).all():
-            link = task.link(scores, rows, candidate.target)
-            values = task.values(scores, link, candidate.target)
-            evidence = task.evidence(values, rows)
-            loss = task.loss(evidence, rows)
-        return Judged(
-            candidate=candidate,
-            link=link,
-            values=values,
-            evidence=evidence,
-            loss=loss,
-            seconds=seconds,
-        )
 
     def best(self, candidate: Candidate, try_one: Callable[[Candidate], Judged]) -> Judged:
         """Return the candidate with the best penalty; try_one: judges it with its own."""
@@ -274,6 +252,25 @@ class Judge:
                 raise
         best = min(found.values(), key=lambda one: one.loss)
         return replace(best, seconds=time.monotonic() - start)
+
+
+def _read(judge: Judge, candidate: Candidate, scores: Array, seconds: float) -> Judged:
+    """Return what scores are worth if they are of the target of the candidate."""
+    rows, task = judge.splits.rows, judge.task
+    link, values, evidence, loss = 1.0, scores, scores, np.inf
+    if np.isfinite(scores).all():
+        link = task.link(scores, rows, candidate.target)
+        values = task.values(scores, link, candidate.target)
+        evidence = task.evidence(values, rows)
+        loss = task.loss(evidence, rows)
+    return Judged(
+        candidate=candidate,
+        link=link,
+        values=values,
+        evidence=evidence,
+        loss=loss,
+        seconds=seconds,
+    )
 
 
 def sees_all_classes(judge: Judge) -> bool:

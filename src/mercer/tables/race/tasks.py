@@ -58,10 +58,6 @@ class Task(ABC):
     def targets(self, kind: str) -> Array:
         """Return what is fitted, one row per point and one column per output."""
 
-    def readings(self, kind: str, is_ridge: bool) -> tuple[str, ...]:
-        """Return the kinds of targets as which scores may be read; is_ridge: of a ridge model."""
-        return (kind,)
-
     @abstractmethod
     def link(self, scores: Array, rows: Array, kind: str) -> float:
         """Return the number that turns scores of rows into values best."""
@@ -136,10 +132,6 @@ class ClassTask(Task):
     def targets(self, kind: str) -> Array:
         """Return -1 and 1: one column for two classes, otherwise one per class."""
         return self._targets
-
-    def readings(self, kind: str, is_ridge: bool) -> tuple[str, ...]:
-        """Return how scores may be read: those of a ridge model of several classes as chances."""
-        return (PLAIN, CHANCES) if is_ridge and self.count > 2 else (PLAIN,)
 
     def link(self, scores: Array, rows: Array, kind: str) -> float:
         """Return the slope that makes the classes of rows most likely."""
@@ -273,6 +265,21 @@ class NumberTask(Task):
         """Return the squared error of each row against the variance, the mean over outputs."""
         errors = (self.y[rows] - evidence) / self.units.spreads[PLAIN]
         return np.asarray((errors**2).mean(axis=-1))
+
+
+def loss_of(task: Task, values: Array, rows: Array) -> float:
+    """Return the loss of values of rows."""
+    return task.loss(task.evidence(values, rows), rows)
+
+
+def readings(task: Task, kind: str, is_ridge: bool) -> tuple[str, ...]:
+    """Return the kinds of targets as which scores may be read.
+
+    Those of a ridge model of several classes may be chances, whatever they are fitted to.
+    """
+    if not isinstance(task, ClassTask):
+        return (kind,)
+    return (PLAIN, CHANCES) if is_ridge and task.count > 2 else (PLAIN,)
 
 
 def class_chances(scores: Array, link: float, kind: str) -> Array:
