@@ -38,7 +38,7 @@ class LeftOut:
 NO_TIME = "There was no time for it within the time limit of the report."
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Clock:
     """Runs the parts of a report one after another, as long as there is time.
 

@@ -36,8 +36,8 @@ def look_at_relevance(
             parts.learner,
             parts.has_chances,
             alone,
-            parts.clock,
-            parts.seed,
+            clock=parts.clock,
+            seed=parts.seed,
         ),
         0.4,
     )

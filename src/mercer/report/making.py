@@ -131,7 +131,7 @@ def make_report(
     parts = Parts(
         subject=subject,
         test=None if X_test is None else same_kind(subject, X_test, y_test),
-        clock=Clock(Monitor(time_limit, progress), TIMED),
+        clock=Clock(monitor=Monitor(time_limit, progress), parts=TIMED),
         seed=random_state,
     )
     provenance = replace(

@@ -65,7 +65,12 @@ class Parts:
                 clock.attempt(
                     "the judgement on test rows",
                     lambda: judge_test(
-                        subject, test, self._values(test), self.has_chances, clock, seed
+                        subject,
+                        test,
+                        self._values(test),
+                        self.has_chances,
+                        clock=clock,
+                        seed=seed,
                     ),
                     0.4,
                 )

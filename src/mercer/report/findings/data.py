@@ -30,7 +30,7 @@ def leak(facts: Facts) -> Finding | None:
         title="A column gives the answer away",
         found=(
             f"{listed([quoted(name) for name in found])} alone predicts the target almost without "
-            f"an error: a small tree on {quoted(worst)} reaches {reached} on rows it had not seen."
+            f"an error: a small model of {quoted(worst)} reaches {reached} on rows it had not seen."
         ),
         advice=(
             "Is it known before the target is? If not, this is a leak: drop it and fit again, or "

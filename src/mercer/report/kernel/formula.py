@@ -151,9 +151,8 @@ class _Writer:
         kind = "weights of the columns" if M.ndim == 1 else "matrix"
         diagonal = M if M.ndim == 1 else np.diag(M)
         self.note(
-            f"Distances are taken in a learned metric, a {kind}: ‖x − y‖² stands for "
-            f"(x − y)ᵀ M (x − y), with a diagonal of M from {number(float(diagonal.min()))} to "
-            f"{number(float(diagonal.max()))}."
+            f"x and y stand for M^½ x and M^½ y with a learned metric M, a {kind}, with a diagonal "
+            f"from {number(float(diagonal.min()))} to {number(float(diagonal.max()))}."
         )
 
 

@@ -43,7 +43,9 @@ def judged_baseline(
         return honest.baselines[name]
     out = np.empty((len(subject), honest.values.shape[1]))
     for train, held in honest.parts:
-        found = baseline_values(name, subject, train, _points(subject, held), clock, seed)
+        found = baseline_values(
+            name, subject, train, _points(subject, held), clock=clock, seed=seed
+        )
         if found is None:
             return None
         out[held] = found

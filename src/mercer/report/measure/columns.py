@@ -38,7 +38,7 @@ class Relevance:
     deviation : float
         The standard deviation over repeats.
     alone : float or None
-        The skill of a decision tree that sees this column only: R², or the share of the errors of
+        The skill of a small model that sees this column only: R², or the share of the errors of
         the most frequent class that it avoids.
     """
 

@@ -124,7 +124,8 @@ def judge_test(
     """Return how good the model is on other rows, which were not given to the fit."""
 
     def predict(name: str) -> Array | None:
-        return baseline_values(name, subject, np.arange(len(subject)), test.X, clock, seed)
+        rows = np.arange(len(subject))
+        return baseline_values(name, subject, rows, test.X, clock=clock, seed=seed)
 
     court = _Court(
         subject=subject,

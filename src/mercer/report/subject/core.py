@@ -19,6 +19,7 @@ from ...models import (
     KernelNeighborsRegressor,
     KernelRidge,
     KernelRidgeClassifier,
+    MKLRegressor,
 )
 from ...models.adaptive.base import KernelLearner
 from ...models.adaptive.recursive import RecursiveMachine
@@ -28,6 +29,8 @@ from ...tables.race.judging import scores_of
 from .learners import member_targets, values_of
 from .points import taken
 from .subject import Subject
+
+PENALTIES = ("alpha", "C", "nu", "n_neighbors")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,7 +60,9 @@ class Core:
     @property
     def penalty(self) -> tuple[str, float] | None:
         """The name and the value of what keeps the model simple; None where there is none."""
-        for name in ("alpha", "C", "nu", "n_neighbors"):
+        insensitive = getattr(self.model, "loss", None) == "epsilon_insensitive"
+        names = ("C",) if isinstance(self.model, MKLRegressor) and insensitive else PENALTIES
+        for name in names:
             for attribute in (f"{name}_", name):
                 value = getattr(self.model, attribute, None)
                 if isinstance(value, int | float | np.number) and not isinstance(value, bool):
@@ -104,8 +109,11 @@ class Core:
         if isinstance(model, RidgeSearch | RecursiveMachine):
             return ridge(fit_intercept=model.fit_intercept, **options)
         if isinstance(model, KernelLearner):
-            machine = SVC if classes else SVR
-            return ridge(**options) if "alpha" in options else machine(**options)
+            if classes:
+                return SVC(**options)
+            if "alpha" in options:
+                return ridge(fit_intercept=model.fit_intercept, **options)
+            return SVR(epsilon=model.epsilon, **options)
         if isinstance(model, KernelNeighborsClassifier | KernelNeighborsRegressor):
             options["n_neighbors"] = round(options["n_neighbors"])
         usual = type(model)().get_params(deep=False)  # of a kernel that is given by its name

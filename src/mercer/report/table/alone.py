@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ...checks import Array
@@ -12,11 +14,12 @@ from ..subject import Subject
 
 MOST_ROWS = 2000
 FOLDS = 3
-LEAST_LEAF = 3
+LEAST_LEAF, MOST_LEAVES = 3, 256
+NEAREST = 3  # rows whose mean predicts a number
 
 
 def skills_alone(subject: Subject, clock: Clock, seed: int) -> dict[str, float]:
-    """Return the skill of a decision tree on each column, on rows that it has not seen.
+    """Return the skill of a small model on each column, on rows that it has not seen.
 
     It is R², or the share of the errors of the most frequent class that are avoided.
     """
@@ -39,13 +42,22 @@ def skills_alone(subject: Subject, clock: Clock, seed: int) -> dict[str, float]:
 def _skill(
     X: Array, truth: Array, is_class: bool, parts: list[tuple[Array, Array]], seed: int
 ) -> float:
-    kind = DecisionTreeClassifier if is_class else DecisionTreeRegressor
-    leaves = max(2, min(256, len(X) // 10))
+    """Return the skill of a tree or, for numbers, of nearest rows, which follow smooth curves."""
+    options = {"min_samples_leaf": LEAST_LEAF, "random_state": seed}
+    options["max_leaf_nodes"] = max(2, min(MOST_LEAVES, len(X) // 10))
+    if is_class:
+        return _skill_of(DecisionTreeClassifier(**options), X, truth, parts)
+    models = (DecisionTreeRegressor(**options), KNeighborsRegressor(NEAREST, weights="distance"))
+    return max(_skill_of(model, X, truth, parts) for model in models)
+
+
+def _skill_of(
+    model: BaseEstimator, X: Array, truth: Array, parts: list[tuple[Array, Array]]
+) -> float:
     wrong, unaided = 0.0, 0.0
     for train, held in parts:
-        tree = kind(max_leaf_nodes=leaves, min_samples_leaf=LEAST_LEAF, random_state=seed)
-        predicted = tree.fit(X[train], truth[train]).predict(X[held])
-        if is_class:
+        predicted = model.fit(X[train], truth[train]).predict(X[held])
+        if is_classifier(model):
             wrong += float((predicted != truth[held]).sum())
             unaided += float((np.bincount(truth[train]).argmax() != truth[held]).sum())
         else:

@@ -70,8 +70,8 @@ def _relevances(facts: Facts, found: Relevances) -> list[Html]:
         numbers=(1, 2, 3),
     )
     note = (
-        "The last number is what a small decision tree reaches with this column only, on rows that "
-        "it has not seen."
+        "The last number is what a small model (a tree, the nearest rows) reaches with this column "
+        "only, on rows that it has not seen."
     )
     return [
         paragraph(explained),

@@ -6,7 +6,7 @@ from ...facts import Facts
 from ...measure.baselines import CONSTANT
 from ...measure.scores import ACCURACY, AREA, BALANCED, R2, Score
 from ...measure.verdict import ALIKE, BETTER, TEST, Baseline, Judgement
-from ...words import count, number, share
+from ...words import MINUS, count, number, share
 from ..markup import Html, element, paragraph, table
 from ..small import whisker
 from .base import Section, absences
@@ -56,6 +56,8 @@ def verdict_section(facts: Facts) -> Section:
 def _text(score: Score, value: float | None) -> str:
     if score.name in SHARES:
         return share(value)
+    if score.name in (R2, AREA) and value is not None:
+        return f"{value:.3f}".replace("-", MINUS)
     return number(value, 3)
 
 
