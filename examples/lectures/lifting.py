@@ -13,6 +13,8 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from scipy.spatial import ConvexHull
 
 from mercer import SVC
 from mercer.kernels import Linear
@@ -60,14 +62,19 @@ def draw(found):
     for label, code in ((-1, 0), (1, 1)):
         marks = {"color": style.colour_of(code), "marker": style.mark_of(code), "s": 18}
         deep.scatter(*found["Z"][y == label].T, **marks, depthshade=False)
-    first, second = np.meshgrid(np.linspace(0, 2.3, 30), np.linspace(-3.2, 3.2, 30))
+    first, second = np.meshgrid(np.linspace(0, 2.3, 200), np.linspace(-2, 2, 200))
     height = -(w[0] * first + w[1] * second + b) / w[2]
-    height[(height < 0) | (height > 2.3)] = np.nan
-    deep.plot_surface(first, second, height, color=style.GREY, alpha=0.4, linewidth=0)
+    inside = (height >= 0) & (height <= 2.3)
+    corners = np.column_stack([first[inside], second[inside], height[inside]])
+    border = corners[ConvexHull(corners[:, :2]).vertices]
+    deep.add_collection3d(
+        Poly3DCollection([border], facecolor=style.GREY, edgecolor=style.INK, alpha=0.35)
+    )
     deep.set(xlabel="u₁²", ylabel="√2 u₁u₂", zlabel="u₂²", zlim=(0, 2.3))
+    deep.locator_params(nbins=5)
     deep.set_title(f"lifted: a plane, margin {found['model'].certificate_.margin:.2f}")
-    deep.set_box_aspect((1, 1, 0.8), zoom=0.9)
-    deep.view_init(18, -20)
+    deep.set_box_aspect((1, 1, 0.8), zoom=1.0)
+    deep.view_init(28, -50)
     return figure
 
 

@@ -17,6 +17,8 @@ from mercer import SVC
 from mercer.kernels import Gaussian, Linear
 from mercer.plots import DecisionBoundaryDisplay, style
 
+RANGE = (-3.2, 3.2)
+
 # %%
 # Two clouds, the same with points that lie in the wrong one, and a cloud within a ring.
 
@@ -63,7 +65,14 @@ def draw(found):
     figure, panels = plt.subplots(1, 4, figsize=(13, 3.9), layout="constrained")
     for ax, (title, case) in zip(panels, found.items(), strict=True):
         DecisionBoundaryDisplay.from_estimator(
-            case["model"], case["X"], case["y"], support=False, margin=False, ax=ax, legend=False
+            case["model"],
+            case["X"],
+            case["y"],
+            support=False,
+            margin=False,
+            limits=(RANGE, RANGE),
+            ax=ax,
+            legend=False,
         )
         ax.set_title(f"{title}\n{mistakes(case)} of {len(case['y'])} misclassified")
         ax.set_aspect("equal")

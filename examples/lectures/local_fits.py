@@ -80,7 +80,7 @@ def draw_surface(ax, found):
     ax.plot_surface(x1, x2, found["found"], **look)
     ax.scatter(*found["X"].T, found["heights"], color=style.INK, s=7, depthshade=False)
     ax.view_init(32, -60)
-    ax.set_box_aspect((1, 1, 0.55), zoom=0.95)
+    ax.set_box_aspect((1, 1, 0.55), zoom=1.08)
     ax.set(xticks=[-2, 0, 2], yticks=[-2, 0, 2], zticks=[-0.5, 0, 0.5, 1])
     ax.set(xlabel="x₁", ylabel="x₂", zlabel="f(x)")
     ax.set_title(f"a surface learnt from {len(found['X'])} points")

@@ -18,6 +18,8 @@ from mercer import SVC
 from mercer.kernels import Gaussian, Linear
 from mercer.plots import DecisionBoundaryDisplay, style
 
+RANGE = (-3.1, 3.1)
+
 # %%
 # Two clouds apart, two clouds that overlap, and a parabola with noise.
 
@@ -64,7 +66,9 @@ def draw_slack(ax, model, X, y, slack):
 
 
 def draw_one(ax, title, X, y, C, model, a, slack):
-    display = DecisionBoundaryDisplay.from_estimator(model, X, y, support=False)
+    display = DecisionBoundaryDisplay.from_estimator(
+        model, X, y, support=False, limits=(RANGE, RANGE)
+    )
     display.support = np.flatnonzero((a > 0) & (a < C))
     display.mistakes = None
     display.plot(ax, legend=False)

@@ -97,7 +97,7 @@ def draw_one(ax, name, found, back):
     ax.tick_params(pad=0, labelsize=9)
     for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
         axis.labelpad = -2
-    ax.set_box_aspect((1, 1, 0.85), zoom=0.95)
+    ax.set_box_aspect((1, 1, 0.85), zoom=1.06)
     ax.view_init(*view)
 
 

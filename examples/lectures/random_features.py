@@ -100,7 +100,7 @@ def draw_network(ax, found):
     curve.plot(ax, legend=False)
     ax.plot(grid, units / np.abs(units).max() - 4, color=style.ORANGE, alpha=0.6, linewidth=0.8)
     ax.annotate("16 units times their weights", (-3.4, -2.8), color=style.ORANGE)
-    ax.set(title="two layers, the first one fixed", yticks=[-1, 0, 1, 2])
+    ax.set(title="two layers, the first one fixed", ylim=(-5.3, 2), yticks=[-1, 0, 1, 2])
 
 
 def draw_models(ax, found):

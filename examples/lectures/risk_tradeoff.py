@@ -20,7 +20,7 @@ from mercer.kernels import Gaussian
 from mercer.plots import DecisionBoundaryDisplay, style
 
 KERNEL = Gaussian(1.0)
-DRAWN = 400  # points of the small panels
+DRAWN = 200  # points of the small panels
 
 # %%
 # Points of a plane, the half near 0 of class 1; one label in 50 is turned. All C share one pass
@@ -65,20 +65,20 @@ def draw_curves(ax, found, shown):
         at = (Cs[place], bounds[place])
         ax.scatter(*at, s=45, color=style.INK, zorder=3)
         ax.annotate(letter, at, (0, 8), textcoords="offset points", ha="center")
-    ax.set(xlabel="C", ylabel="share of points", ylim=(0, 1.3), xlim=(Cs[0], Cs[-1] * 1.1))
-    ax.legend(frameon=False, loc="upper left", ncols=2)
+    ax.set(xlabel="C", ylabel="share of points", ylim=(0, 1), xlim=(Cs[0], Cs[-1] * 1.1))
+    ax.legend(frameon=False, loc="upper center", ncols=4)
 
 
 def draw(found):
     shown = {"a": 3, "b": int(found["bounds"].argmin()), "c": len(found["Cs"]) - 1}
     words = ("too simple", "smallest bound", "more than needed")
-    figure = plt.figure(figsize=(10, 8.4), layout="constrained")
+    figure = plt.figure(figsize=(11, 8.4), layout="constrained")
     panels = figure.subplot_mosaic("AAA\nabc", height_ratios=[1.25, 1])
     draw_curves(panels["A"], found, shown)
     X, y = found["X"][:DRAWN], found["y"][:DRAWN]
     for (letter, place), word in zip(shown.items(), words, strict=True):
         DecisionBoundaryDisplay.from_estimator(
-            found["models"][place], X, y, margin=False, support=False, steps=120,
+            found["models"][place], X, y, margin=False, support=False, limits=((-3, 3), (-3, 3)),
             ax=panels[letter], legend=False,
         )  # fmt: skip
         size = found["norms"][place] * found["radius"]

@@ -19,7 +19,7 @@ from mercer.kernels import Gaussian
 from mercer.plots import EmbeddingDisplay, SpectrumDisplay, style
 
 # %%
-# A model per width of the kernel would do as well; this width is that of neighbouring images.
+# The kernel is as wide as neighbouring images are apart.
 
 
 def numbers(n=900):
@@ -31,7 +31,7 @@ def numbers(n=900):
 
 
 # %%
-# The eigenvalues fall slowly: with 8 components about a third of the variance is told.
+# The eigenvalues fall slowly: eight components tell two fifths of the variance.
 
 
 def draw(found):

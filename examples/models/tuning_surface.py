@@ -24,7 +24,7 @@ from mercer.plots import (
 )
 
 # %%
-# All pairs are judged in five folds, in one pass over shared distances.
+# All pairs of values are judged in five folds.
 
 
 def numbers(n=300, steps=9):

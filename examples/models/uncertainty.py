@@ -4,7 +4,8 @@ A regression that says how sure it is
 
 Kernel ridge regression is also the mean of a Gaussian process, so that it knows the standard
 deviation of a new y. An automatic learner has intervals instead, from errors on rows that its
-members have not seen. Where there are no data, the first band widens and the second cannot know.
+members have not seen. Where there are no data, the first band widens; the second keeps
+its width, since it knows errors only where there are rows.
 """
 
 import sys

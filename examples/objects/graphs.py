@@ -110,7 +110,7 @@ def draw_graph(ax, graph):
     for label, place in zip(graph.node_labels, places, strict=True):
         ax.text(*place, label, ha="center", va="center", size=9, zorder=3)
     ax.set_aspect("equal")
-    ax.margins(0.12)
+    ax.margins(0.2)
     ax.axis("off")
 
 
@@ -122,11 +122,14 @@ def draw(found):
         ax.set_title(f"{kinds[place]}, one of {len(kinds)}")
     for column, (name, kernel) in zip(panels.T[1:], KERNELS.items(), strict=True):
         unit, graphs = kernel.normalized(), found["points"][name]
-        GramDisplay.from_kernel(unit, graphs, kinds, title=name, ax=column[0])
+        last = column[0] is panels[0, -1]
+        GramDisplay.from_kernel(unit, graphs, kinds, title=name, scale=last, ax=column[0])
         model = KernelPCA(2, kernel=unit).fit(graphs)
         EmbeddingDisplay.from_estimator(model, graphs, kinds, ax=column[1], legend=False)
         column[1].set_title(f"SVC: {found['right'][name]:.0%} right")
-    style.add_legend(panels[1, 1])
+        column[1].locator_params(nbins=4)
+    marks = panels[1, 1].get_legend_handles_labels()
+    figure.legend(*marks, frameon=False, loc="outside lower center", ncols=3)
     return figure
 
 

@@ -22,22 +22,22 @@ SHAPES = ("cylinder", "bell", "funnel")
 LENGTH = 48  # to which series are resampled for a kernel of rows
 
 # %%
-# Cylinder, bell and funnel: a classic collection, here with lengths from 40 to 60.
+# Cylinder, bell and funnel: a classic collection, here with lengths from 44 to 56.
 
 
 def cylinder_bell_funnel(each, seed=0):
     random, series, shapes = np.random.default_rng(seed), [], []
     for shape in SHAPES:
         for _ in range(each):
-            length = int(random.integers(40, 61))
-            start = int(random.integers(5, 20))
-            end = start + int(random.integers(12, length - start))
+            length = int(random.integers(44, 57))
+            start = int(random.integers(4, 20))
+            end = start + int(random.integers(14, length - start - 2))
             time = np.arange(length)
             inside = (time >= start) & (time <= end)
             rise = (time - start) / (end - start)
             level = {"cylinder": 1.0, "bell": rise, "funnel": 1 - rise}[shape]
-            height = (4 + random.normal()) * inside * level
-            series.append(height + random.normal(0, 0.6, length))
+            height = random.normal(4, 0.7) * inside * level
+            series.append(height + random.normal(0, 0.5, length))
             shapes.append(shape)
     return series, np.array(shapes)
 
@@ -82,7 +82,7 @@ def draw(found):
     EmbeddingDisplay.from_estimator(model, series, shapes, ax=panels["z"], legend=False)
     panels["z"].set_title(
         f"SVC: {found['aligned']:.0%} right in cross-validation,\n"
-        f"{found['rows']:.0%} with resampled series and a Gaussian kernel"
+        f"{found['rows']:.0%} with a kernel of resampled rows"
     )
     return figure
 

@@ -81,13 +81,13 @@ def draw(found):
     figure, panels = plt.subplots(2, 4, figsize=(15, 6.6), layout="constrained")
     for column, (name, kernel) in zip(panels.T, KERNELS.items(), strict=True):
         unit = kernel.normalized()
-        GramDisplay.from_kernel(unit, texts, kinds, title=f"{name}, normalised", ax=column[0])
+        last = column[0] is panels[0, -1]
+        GramDisplay.from_kernel(unit, texts, kinds, title=name, scale=last, ax=column[0])
         model = KernelPCA(2, kernel=unit).fit(texts)
-        first = column[0] is panels[0, 0]
         EmbeddingDisplay.from_estimator(model, texts, kinds, ax=column[1], legend=False)
         column[1].set_title(f"SVC: {found['right'][name]:.0%} right in cross-validation")
-        if first:
-            style.add_legend(column[1])
+    marks = panels[1, 0].get_legend_handles_labels()
+    figure.legend(*marks, frameon=False, loc="outside lower center", ncols=3)
     return figure
 
 

@@ -82,17 +82,20 @@ def draw_tree(ax, tree):
 
 def draw(found):
     trees, forms = found["trees"], found["forms"]
-    figure = plt.figure(figsize=(14, 6.6), layout="constrained")
-    panels = figure.subplot_mosaic("tabc;tdef", width_ratios=[1.1, 1, 1, 1])
+    figure = plt.figure(figsize=(16, 6.6), layout="constrained")
+    panels = figure.subplot_mosaic("tabc;tdef", width_ratios=[1.75, 1, 1, 1])
     draw_tree(panels["t"], trees[1])
     panels["t"].set_title(f"one of {len(trees)} trees: {forms[1]}")
     for kernel, right, above, below in zip(KERNELS, found["right"], "abc", "def", strict=True):
         unit = kernel.normalized()
-        GramDisplay.from_kernel(unit, trees, forms, title=repr(kernel), ax=panels[above])
+        GramDisplay.from_kernel(
+            unit, trees, forms, title=repr(kernel), scale=above == "c", ax=panels[above]
+        )
         model = KernelPCA(2, kernel=unit).fit(trees)
         EmbeddingDisplay.from_estimator(model, trees, forms, ax=panels[below], legend=False)
         panels[below].set_title(f"SVC: {right:.0%} right in cross-validation")
-    style.add_legend(panels["d"])
+    marks = panels["d"].get_legend_handles_labels()
+    figure.legend(*marks, frameon=False, loc="outside lower right", ncols=3)
     return figure
 
 

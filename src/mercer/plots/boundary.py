@@ -136,6 +136,7 @@ class DecisionBoundaryDisplay(Display):
         y: LabelsLike | None = None,
         *,
         columns: tuple[int | str, int | str] | None = None,
+        limits: tuple[tuple[float, float], tuple[float, float]] | None = None,
         steps: int = 240,
         margin: bool | Literal["auto"] = "auto",
         support: bool | Literal["auto"] = "auto",
@@ -156,6 +157,8 @@ class DecisionBoundaryDisplay(Display):
         columns : tuple of int or str, default=None
             The two columns that are drawn, needed if there are more; the others are held at their
             means.
+        limits : tuple of two pairs of float, default=None
+            The ends of both axes; None reaches a little beyond the points.
         steps : int, default=240
             How many places there are along each axis.
         margin : bool or "auto", default="auto"
@@ -185,7 +188,9 @@ class DecisionBoundaryDisplay(Display):
         checks.whole(who, "steps", steps, least=2, most=5000)
         is_outlier = not hasattr(model, "classes_") and hasattr(model, "decision_function")
         classes = INLIERS if is_outlier else classes_of(who, model)
-        x1, x2 = (_span(rows[:, place], steps) for place in (across, along))
+        ends = (None, None) if limits is None else limits
+        x1 = _span(who, rows[:, across], ends[0], steps)
+        x2 = _span(who, rows[:, along], ends[1], steps)
         grid = np.tile(rows.mean(axis=0), (steps * steps, 1))
         grid[:, across], grid[:, along] = (part.ravel() for part in np.meshgrid(x1, x2))
         scores = class_scores(model, like(X, grid), classes)
@@ -233,13 +238,29 @@ class DecisionBoundaryDisplay(Display):
         if len(np.unique(leads)) <= 3:  # predictions only: no stairs where classes meet
             leads = np.stack([gaussian_filter(lead, 1.0, mode="nearest") for lead in leads])
         for lead in leads[1:] if len(leads) == 2 else leads:
-            _line(ax, self.x1, self.x2, lead, [0.0], style.INK, 1.5, "-")
+            self._line(ax, lead, [0.0], colour=style.INK, width=1.5, dashes="-")
         if self.margin and self.scores.ndim == 2:
-            _line(ax, self.x1, self.x2, self.scores, [-1.0, 1.0], style.GREY, 1.0, "--")
+            self._line(ax, self.scores, [-1.0, 1.0], colour=style.GREY, width=1.0, dashes="--")
         self._draw_points(ax)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
         ax.set(xlim=(self.x1[0], self.x1[-1]), ylim=(self.x2[0], self.x2[-1]))
         ax.locator_params(nbins=6)
+
+    def _line(
+        self,
+        ax: Axes,
+        values: Array,
+        levels: list[float],
+        *,
+        colour: str,
+        width: float,
+        dashes: str,
+    ) -> None:
+        """Draw the levels that the values cross."""
+        crossed = [level for level in levels if values.min() < level < values.max()]
+        if crossed:
+            look: dict[str, Any] = {"colors": colour, "linewidths": width, "linestyles": dashes}
+            ax.contour(self.x1, self.x2, values, levels=crossed, **look)
 
     def _draw_points(self, ax: Axes) -> None:
         if self.X is None or self.y is None:
@@ -257,19 +278,13 @@ class DecisionBoundaryDisplay(Display):
             ax.scatter(x, y, s=60, **cross, label="mistake", zorder=4, rasterized=many)
 
 
-def _line(
-    ax: Axes, x1: Array, x2: Array, values: Array, levels: list[float], colour: str, *look: Any
-) -> None:
-    """Draw the levels that the values cross."""
-    crossed = [level for level in levels if values.min() < level < values.max()]
-    if crossed:
-        width, dashes = look
-        ax.contour(
-            x1, x2, values, levels=crossed, colors=colour, linewidths=width, linestyles=dashes
-        )
-
-
-def _span(values: Array, steps: int) -> Array:
+def _span(who: str, values: Array, ends: tuple[float, float] | None, steps: int) -> Array:
+    """Return places along an axis, between its ends or a little beyond the points."""
+    if ends is not None:
+        low, high = (checks.number(who, "limits", end) for end in ends)
+        if low >= high:
+            raise InputError(sentence(who, "limits must rise", f"{low:g} and {high:g}"))
+        return np.linspace(low, high, steps)
     low, high = values.min(), values.max()
     edge = EDGE * (high - low) or 1.0
     return np.linspace(low - edge, high + edge, steps)

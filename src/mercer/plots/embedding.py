@@ -171,7 +171,7 @@ class EmbeddingDisplay(Display):
             codes, names = style.class_codes(self.labels)
             style.draw_classes(ax, self.Z, codes, names, size=22)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
-        ax.locator_params(nbins=6)
+        ax.locator_params(nbins=5)
         if self.preimages is not None and self.places is not None:
             self._draw_preimages(ax, self.preimages, self.places)
 

@@ -65,6 +65,8 @@ class GramDisplay(Display):
         A title, such as the kernel.
     caption : str, default=""
         What is said below of the order, where there are no labels.
+    scale : bool, default=True
+        Whether a scale says what the colours mean.
 
     See Also
     --------
@@ -85,6 +87,7 @@ class GramDisplay(Display):
     labels: Array | None = None
     title: str = ""
     caption: str = ""
+    scale: bool = True
 
     _size: ClassVar[tuple[float, float]] = (5.6, 4.6)
 
@@ -116,6 +119,7 @@ class GramDisplay(Display):
         order: Order = "auto",
         max_points: int = 1000,
         title: str | None = None,
+        scale: bool = True,
         ax: Axes | None = None,
     ) -> Self:
         """Compute the Gram matrix of points, and draw it.
@@ -137,6 +141,8 @@ class GramDisplay(Display):
             Of more points so many are drawn at random, with a fixed seed.
         title : str, default=None
             A title; None is the kernel.
+        scale : bool, default=True
+            Whether a scale says what the colours mean.
         ax : matplotlib.axes.Axes, default=None
             Where to draw; None makes a new figure.
 
@@ -161,6 +167,7 @@ class GramDisplay(Display):
             labels=labels if way == "class" else None,
             title=style.kernel_text(known) if title is None else title,
             caption=f"{len(rows)} points{SORTED.get(way, '')}",
+            scale=scale,
         )
         display.plot(ax)
         return display
@@ -175,6 +182,7 @@ class GramDisplay(Display):
         order: Order = "auto",
         max_points: int = 1000,
         title: str | None = None,
+        scale: bool = True,
         ax: Axes | None = None,
     ) -> Self:
         """Compute the Gram matrix of points with the kernel of a fitted model, and draw it.
@@ -195,6 +203,8 @@ class GramDisplay(Display):
             Of more points so many are drawn at random, with a fixed seed.
         title : str, default=None
             A title; None is the kernel.
+        scale : bool, default=True
+            Whether a scale says what the colours mean.
         ax : matplotlib.axes.Axes, default=None
             Where to draw; None makes a new figure.
 
@@ -205,6 +215,7 @@ class GramDisplay(Display):
         """
         kernel, points = kernel_of(cls.__name__, model, X)
         options: dict[str, Any] = {"order": order, "max_points": max_points, "title": title}
+        options["scale"] = scale
         return cls.from_kernel(kernel, points, y, **options, ax=ax)
 
     def _draw(self, ax: Axes) -> None:
@@ -223,7 +234,8 @@ class GramDisplay(Display):
             interpolation="nearest",
         )
         style.undress(ax)
-        style.add_scale(ax, image, "k(x, y)")
+        if self.scale:
+            style.add_scale(ax, image, "k(x, y)")
         ax.set_title(self.title)
         if self.labels is None:
             ax.set(xticks=[], yticks=[], xlabel=self.caption)

@@ -179,12 +179,13 @@ class RegressionBandDisplay(Display):
         if self.X is not None and self.y is not None:
             many = len(self.X) > style.MANY
             ax.scatter(
-                self.X, self.y, s=16, color=style.INK, zorder=2, rasterized=many, linewidth=0
+                self.X, self.y, s=16, color=style.INK, zorder=4, rasterized=many, linewidth=0
             )
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
         ax.margins(x=0)
-        low, high = ax.get_ylim()
-        ax.set_ylim(low, high + HEADROOM * (high - low))
+        low, high = ax.dataLim.intervaly
+        ax.update_datalim([(float(self.x[0]), high + HEADROOM * (high - low))])
+        ax.autoscale_view()
 
 
 def _both(who: str, first: str, one: object, second: str, other: object) -> None:

@@ -103,7 +103,9 @@ def add_legend(ax: Axes, where: str = "best", size: float | None = None) -> None
 
 def add_scale(ax: Axes, image: ScalarMappable, label: str, *, below: bool = False) -> None:
     """Add what the colours of an image mean, at its right; below: whether smaller values exist."""
-    bar = ax.figure.colorbar(image, ax=ax, label=label, extend="min" if below else "neither")
+    place = ax.inset_axes((1.03, 0.0, 0.05, 1.0))  # as high as the axes, whatever their aspect
+    extend = "min" if below else "neither"
+    bar = ax.figure.colorbar(image, cax=place, label=label, extend=extend)
     bar.outline.set_visible(False)
     bar.ax.tick_params(color=INK, labelcolor=INK)
     bar.ax.yaxis.label.set_color(INK)

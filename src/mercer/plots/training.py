@@ -125,7 +125,7 @@ class ConvergenceDisplay(Display):
             for name in known
             if all(isinstance(one[name], int | float | np.number) for one in found)
         }
-        return cls._from_table(table, quantities, tol, log, ax, legend)
+        return cls._from_table(table, quantities, tol=tol, log=log, ax=ax, legend=legend)
 
     @classmethod
     def from_estimator(
@@ -172,13 +172,14 @@ class ConvergenceDisplay(Display):
             advice = "Fit with callback=records.append, and take from_records(records)."
             raise InputError(sentence(cls.__name__, must, type(model).__name__, advice))
         table = {name: values for name, values in history.items() if np.ndim(values) == 1}
-        return cls._from_table(table, quantities, tol, log, ax, legend)
+        return cls._from_table(table, quantities, tol=tol, log=log, ax=ax, legend=legend)
 
     @classmethod
     def _from_table(
         cls,
         table: Mapping[str, Array],
         quantities: Sequence[str] | None,
+        *,
         tol: float | None,
         log: bool,
         ax: Axes | None,
