@@ -28,10 +28,12 @@ EXCUSED = {
 
 ROOMS = [
     "mercer",
+    "mercer.cli",
     "mercer.convert",
     "mercer.data",
     "mercer.diagnostics",
     "mercer.features",
+    "mercer.files",
     "mercer.kernels",
     "mercer.losses",
     "mercer.models",

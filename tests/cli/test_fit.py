@@ -123,6 +123,8 @@ def test_standard_input_and_output(home, tmp_path):
     frame = pl.read_csv(home / "shop.csv").drop("sold")
     assert load(ended.data).predict(frame[:3]).shape == (3,)
     assert "target sold: classification, since its values are texts" in ended.err
+    shown = call("fit", "-", "-t", "sold", *QUICK, "--out", tmp_path / "m.mercer", stdin=data).out
+    assert f"mercer predict {tmp_path}/m.mercer new.csv --proba --out" in shown
     assert read_card(ended.data).source == ""
 
 

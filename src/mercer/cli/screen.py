@@ -8,6 +8,7 @@ import logging
 import re
 import shlex
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -39,11 +40,12 @@ class Screen:
     """
 
     def __init__(self, *, as_json: bool = False, debug: bool = False) -> None:
+        self.start = time.monotonic()  # of the command, before anything large is loaded
         self.as_json, self.debug, self.quiet, self.verbosity = as_json, debug, False, 0
         self.command = ""
         self.args: list[str] = []
         self.code = Exit.OK
-        self.results_to_stderr = False
+        self.results_to_stderr, self.has_bars = False, True
         self.result: dict[str, Any] = {}
         self.warnings: list[str] = []
 
@@ -64,7 +66,7 @@ class Screen:
     @property
     def is_live(self) -> bool:
         """Whether bars may be drawn: on a terminal, and where they are wanted."""
-        return sys.stderr.isatty() and not self.quiet and not self.as_json
+        return sys.stderr.isatty() and self.has_bars and not self.quiet and not self.as_json
 
     # --- what is said -----------------------------------------------------------------------
 

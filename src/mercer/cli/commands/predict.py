@@ -83,6 +83,7 @@ def _write(screen: Screen, predictor: Predictor, options: dict[str, Any], readin
     from ...data import TableWriter
     from ..outputs import writing
 
+    screen.has_bars = options["out"] != "-"  # which would stand among the predictions
     with (
         screen.bar("Predicting") as bar,
         writing(),

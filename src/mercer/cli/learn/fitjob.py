@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 REPORT_SHARE = 0.25  # of the time limit
 MOST_REPORT = 60.0  # seconds
+DRAWING, DRAWING_SHARE = 5.0, 0.15  # seconds, at most this share of the time, to draw the page
 JUDGE_SHARE = 0.2  # of the time limit, where models must be fitted again to be judged
 SHORT = 60  # characters of a kernel on the screen
 
@@ -86,7 +87,7 @@ class FitJob:
     """One run of `mercer fit`."""
 
     def __init__(self, screen: Screen, settings: FitSettings, *, has_nexts: bool = True) -> None:
-        self.start, self.has_nexts = time.monotonic(), has_nexts
+        self.has_nexts = has_nexts
         self.screen, self.settings = screen, settings.with_names()
         self.who = settings.who
 
@@ -130,7 +131,7 @@ class FitJob:
 
     @property
     def _elapsed(self) -> float:
-        return time.monotonic() - self.start
+        return time.monotonic() - self.screen.start
 
     def _reserve(self, wish: Wish) -> float:
         """Return the seconds that are kept for what comes after the fit."""
@@ -174,6 +175,8 @@ class FitJob:
         from .reporting import report_of
 
         left, seed = self._left(), self.settings.seed
+        if left is not None:
+            left = max(left - min(DRAWING, DRAWING_SHARE * self.settings.time_limit), LEAST_SECONDS)
         with self.screen.bar("Explaining", left) as bar:
             try:
                 found = report_of(
@@ -336,10 +339,12 @@ def nexts_of(fitted: Fitted) -> list[str]:
         return []
     ending = {"table": "csv", "matrix": "npy"}.get(fitted.training.read.kind, "txt")
     name = shlex.quote(out)
-    more = " --proba" if hasattr(fitted.model, "predict_proba") else ""
-    last = members_of(fitted.model)[0]
-    if hasattr(fitted.model, "predict_interval") or hasattr(last, "_posterior"):
-        more = "" if fitted.training.task.kind == CLASSES else " --interval 0.9"
+    model, last = fitted.model, members_of(fitted.model)[0]
+    if fitted.training.task.kind == CLASSES:
+        more = " --proba" if hasattr(model, "predict_proba") else ""
+    else:
+        is_sure = hasattr(model, "predict_interval") or hasattr(last, "_posterior")
+        more = " --interval 0.9" if is_sure else ""
     return [
         f"mercer predict {name} new.{ending}{more} --out predictions.csv",
         f"mercer inspect {name}",
