@@ -188,11 +188,8 @@ class DecisionBoundaryDisplay(Display):
         checks.whole(who, "steps", steps, least=2, most=5000)
         is_outlier = not hasattr(model, "classes_") and hasattr(model, "decision_function")
         classes = INLIERS if is_outlier else classes_of(who, model)
-        ends = (None, None) if limits is None else limits
-        x1 = _span(who, rows[:, across], ends[0], steps)
-        x2 = _span(who, rows[:, along], ends[1], steps)
-        grid = np.tile(rows.mean(axis=0), (steps * steps, 1))
-        grid[:, across], grid[:, along] = (part.ravel() for part in np.meshgrid(x1, x2))
+        x1, x2 = _spans(who, rows[:, [across, along]], limits, steps)
+        grid = _plane(rows.mean(axis=0), {across: x1, along: x2})
         scores = class_scores(model, like(X, grid), classes)
         guess = np.asarray(_predict(model, X))
         truth = guess if y is None else labels_of(who, "y", y, len(rows))
@@ -276,6 +273,23 @@ class DecisionBoundaryDisplay(Display):
             x, y = self.X[self.mistakes].T
             cross: dict[str, Any] = {"marker": "x", "color": style.INK, "linewidth": 1.3}
             ax.scatter(x, y, s=60, **cross, label="mistake", zorder=4, rasterized=many)
+
+
+def _plane(point: Array, axes: dict[int, Array]) -> Array:
+    """Return a point again and again, with all places of two columns."""
+    places = np.meshgrid(*axes.values())
+    grid = np.tile(point, (places[0].size, 1))
+    for column, place in zip(axes, places, strict=True):
+        grid[:, column] = place.ravel()
+    return grid
+
+
+def _spans(
+    who: str, X: Array, limits: tuple[tuple[float, float], tuple[float, float]] | None, steps: int
+) -> tuple[Array, Array]:
+    """Return places along both axes."""
+    across, along = (None, None) if limits is None else limits
+    return _span(who, X[:, 0], across, steps), _span(who, X[:, 1], along, steps)
 
 
 def _span(who: str, values: Array, ends: tuple[float, float] | None, steps: int) -> Array:

@@ -145,7 +145,7 @@ class ColumnRelevanceDisplay(Display):
             X = take(X, rows) if len(rows) < count_of(X) else X
         found: _Relevance | None = None
         for way in (method,) if method != "auto" else METHODS[1:]:
-            found = _measure(who, way, model, X, y, n_repeats=n_repeats, asked=method != "auto")
+            found = _measure(who, way, model, X, y, repeats=n_repeats, asked=method != "auto")
             if found is not None:
                 break
         if found is None:
