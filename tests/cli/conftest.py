@@ -3,11 +3,9 @@
 import numpy as np
 import polars as pl
 import pytest
-from command_line import call
+from command_line import QUICK, call
 
 from mercer.data import flats, write_table
-
-QUICK = ("--max-candidates", "2", "--no-report", "--quiet")
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from command_line import call
-from conftest import QUICK
+from command_line import QUICK, call
 from forgery import content, forge
 
 from mercer import SVC, TableEncoder, save

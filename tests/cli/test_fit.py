@@ -5,8 +5,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-from command_line import call
-from conftest import QUICK
+from command_line import QUICK, call
 
 from mercer import load, read_card
 from mercer.cli.commands.fit import MODELS

@@ -7,8 +7,7 @@ import subprocess
 import numpy as np
 import polars as pl
 import pytest
-from command_line import call
-from conftest import QUICK
+from command_line import QUICK, call
 
 from mercer import SVC, KernelRidge, load, read_card, save
 from mercer.cli.learn import tuning

@@ -10,6 +10,8 @@ from click.testing import CliRunner
 
 from mercer.cli.run import run
 
+QUICK = ("--max-candidates", "2", "--no-report", "--quiet")  # a fit in a second, the same each time
+
 
 @dataclass(frozen=True)
 class Ended:

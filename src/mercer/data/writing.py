@@ -62,12 +62,13 @@ def write_table(
 
     Examples
     --------
-    >>> import os, tempfile
-    >>> from mercer.data import read, write_table
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from mercer.data import write_table
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "answers.csv")
+    ...     path = Path(folder, "answers.csv")
     ...     write_table(path, {"row": [0, 1], "prediction": [2.5, 3.5]})
-    ...     print(open(path).read().strip())
+    ...     print(path.read_text().strip())
     row,prediction
     0,2.5
     1,3.5
