@@ -90,7 +90,7 @@ docs: $(READY) ## run the examples of the pages, build the site into build/docs 
 	$(BIN)/python docs/check.py
 	rm -rf build/docs docs/reference/api
 	$(ONE_BLAS_THREAD) env -u MERCER_DATA $(BIN)/python -m sphinx --builder html --jobs 2 --quiet \
-	  --fail-on-warning --keep-going --doctree-dir build/doctrees docs build/docs
+	  --fail-on-warning --keep-going docs build/docs
 	$(BIN)/python docs/check_site.py build/docs
 
 native: $(READY) ## rebuild the core after a C++ edit, and its type stub
