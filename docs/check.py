@@ -5,6 +5,7 @@ is only read. `check_site.py` checks what is built of the pages.
 """
 
 import contextlib
+import io
 import os
 import re
 import sys
@@ -70,7 +71,8 @@ def failing_examples(page: Path) -> list[str]:
         # Blank lines in front make the line numbers of the traceback those of the page.
         source = "\n" * (text.count("\n", 0, block.start()) + 1) + block[3]
         try:
-            exec(compile(source, str(page), "exec"), names)
+            with contextlib.redirect_stdout(io.StringIO()):  # what it prints is for readers
+                exec(compile(source, str(page), "exec"), names)
         except Exception:
             return [f"{page.relative_to(ROOT)}: an example fails\n{traceback.format_exc()}"]
     return []
