@@ -16,7 +16,7 @@ from mercer.report.clock import Clock
 
 @pytest.fixture
 def clock():
-    return Clock(Monitor(), 1)
+    return Clock(monitor=Monitor(), parts=1)
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,8 @@ def flats(n=160, seed=0):
             "noise": random.normal(size=n),
         }
     )
-    rent = 300 + 11 * X["area"] + 250 * (X["town"] == "Oslo") + 30 * random.normal(size=n)
+    rent = 300 + 11 * X["area"] + 150 * np.sin(X["area"] / 12) + 250 * (X["town"] == "Oslo")
+    rent = rent + 30 * random.normal(size=n)
     return X, rent.rename("rent")
 
 

@@ -64,7 +64,59 @@ class Excerpt:
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """All that a report says; None where a part is left out."""
+    """All that a report says; a part that is left out is None or empty.
+
+    Attributes
+    ----------
+    title : str
+        The title.
+    model : ModelFacts
+        The model.
+    verdict : Verdict or None
+        How good it is, in words.
+    judgements : tuple of Judgement
+        How good it is, in numbers: on test rows, where there are any, then on held-out rows.
+    findings : tuple of Finding
+        What to mind, the gravest first.
+    data : DataFacts
+        The data.
+    leaderboard : LeaderboardFacts or None
+        What an automatic learner has tried.
+    kernel : KernelFacts or None
+        The kernel.
+    certificates : tuple of CertificateFacts
+        How fits have ended.
+    edges : tuple of Edge
+        Parameters at an end of what was tried.
+    learning_curve : LearningCurve or None
+        Scores by the number of rows.
+    validation_curves : tuple of ValidationCurve
+        Scores by penalty and width.
+    residuals : Residuals or None
+        Errors of numbers.
+    confusions : Confusions or None
+        Which classes are taken for which.
+    calibration : Calibration or None
+        Whether probabilities come true.
+    influence : Influence or None
+        The rows that matter most.
+    gram : GramFacts or None
+        The Gram matrix and its spectrum.
+    relevances : Relevances or None
+        Which columns matter.
+    dependences : tuple of Dependence
+        How predictions depend on columns.
+    alone : dict of float
+        By column, the skill of a small model that sees it only.
+    drift : Drift or None
+        How test rows differ from training rows.
+    excerpt : Excerpt
+        The rows that are named.
+    provenance : Provenance
+        What the report was made of.
+    left_out : tuple of LeftOut
+        What is not there, and why.
+    """
 
     title: str
     model: ModelFacts

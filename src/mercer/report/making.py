@@ -119,8 +119,8 @@ def make_report(
     >>> X = random.normal(size=(120, 2))
     >>> y = np.where(X[:, 0] * X[:, 1] > 0, "same", "different")
     >>> report = make_report(SVC(C=10.0).fit(X, y), X, y)
-    >>> report.verdict.headline
-    'Better than every baseline'
+    >>> report.verdict.grade
+    'good'
     >>> report.html().startswith("<!DOCTYPE html>")
     True
     """

@@ -83,7 +83,7 @@ def test_with_little_time_rows_are_held_out_once():
     model = KernelRidge(0.1).fit(X, Y)
     certificate = type(model.certificate_)(**{**vars(model.certificate_), "seconds": 1e3})
     model.certificate_ = certificate  # a fit that took long
-    clock = Clock(Monitor(500.0), 1)
+    clock = Clock(monitor=Monitor(500.0), parts=1)
     _, honest, _ = judged(model, X, Y, clock)
     assert len(honest.parts) == 1
     train, held = honest.parts[0]
@@ -129,10 +129,10 @@ def test_objects_have_a_constant_only(clock):
 
 def test_trees_that_would_take_too_long_are_left_out():
     model = KernelRidge(0.1).fit(X, Y)
-    clock = Clock(Monitor(5.0), 1)
+    clock = Clock(monitor=Monitor(5.0), parts=1)
     subject = make_subject(model, X, Y)
     honest = honest_predictions(subject, learner_of(subject), clock, 0)
-    hurried = Clock(Monitor(0.15), 1)
+    hurried = Clock(monitor=Monitor(0.15), parts=1)
     found = judge_training(subject, honest, False, hurried, 0)
     assert found.baseline(TREES) is None
     assert [one.part for one in hurried.left_out][-1] == "the comparison with boosted trees"

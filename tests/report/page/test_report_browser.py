@@ -135,9 +135,8 @@ def test_the_page_prints_in_black_on_white(browser, path):
     page = opened(browser, path, scheme="dark")
     page.emulate_media(media="print")
     for selector in ("body", "main > section"):
-        ground = page.evaluate(
-            f"getComputedStyle(document.querySelector('{selector}')).backgroundColor"
-        )
+        node = page.query_selector(selector)
+        ground = node.evaluate("one => getComputedStyle(one).backgroundColor")
         assert ground == "rgb(255, 255, 255)"
     assert page.evaluate("getComputedStyle(document.querySelector('.contents')).display") == "none"
     assert page.pdf(prefer_css_page_size=True)[:5] == b"%PDF-"

@@ -13,10 +13,10 @@ from mercer import AutoKernelClassifier
 from mercer.plots import SpectrumDisplay
 from mercer.report import make_report
 from mercer.report.page.markup import Html, element, escaped, joined, table
-from mercer.report.page.pictures import svg_of
+from mercer.report.page.pictures import svg_of, word, words
 from mercer.report.page.small import histogram, meter, whisker
 
-EVIL = '<script>alert("x")</script>&\'"$title\x00\x1b'
+EVIL = '<script>alert("x")</script>&\'"$title $\\frac$ 中文\x00\x1b'
 
 
 @pytest.fixture(scope="session", params=["automatic", "classes", "ridge"])
@@ -88,6 +88,13 @@ def test_pictures_take_the_colour_of_the_text_and_have_no_styles():
         if attributes.get("href", "").startswith("#"):
             assert f'id="{attributes["href"][1:]}"' in drawn
     assert drawn == svg_of(display, "key", "A <spectrum>", (4.0, 3.0))
+
+
+def test_labels_are_no_formulas_and_stay_different():
+    assert word("a $x^2$ b") == r"a \$x^2\$ b"
+    assert word("two\nlines\x00") == "two lines\ufffd"
+    assert word("x" * 30, 5) == "xxxx…"
+    assert words(["abcdef", "abcdeg", "b"], 4) == ["abc…", "abc… (2)", "b"]
 
 
 def test_settings_of_matplotlib_stay_as_they_are():

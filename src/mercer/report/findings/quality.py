@@ -89,7 +89,7 @@ def against_linear(facts: Facts) -> Finding | None:
     verb = "is better" if worse else "does as well, as far as these rows can tell"
     return Finding(
         code="M004",
-        severity=HIGH if worse else LOW,
+        severity=MEDIUM if worse else LOW,
         title="A linear model is better" if worse else "A linear model does as well",
         found=f"{_versus(facts, found)}: a linear model {verb}.",
         advice=(

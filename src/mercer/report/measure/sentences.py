@@ -21,8 +21,8 @@ class Verdict:
     ----------
     grade : str
         "good": better than the simple baselines and not worse than boosted trees; "mixed": a
-        baseline does as well or better; "bad": not better than a constant, or worse than a linear
-        model.
+        linear model does as well, or it or boosted trees are better; "bad": not better than a
+        constant.
     headline : str
         The verdict in a few words.
     sentences : tuple of str
@@ -53,7 +53,7 @@ def _grade(judgement: Judgement) -> tuple[str, str]:
     if outcomes.get(CONSTANT) != BETTER:
         return BAD, f"Not better than {words.get(CONSTANT, 'a constant')}"
     if outcomes.get(LINEAR) == WORSE:
-        return BAD, "Worse than a linear model"
+        return MIXED, "Useful, but a linear model is better"
     if outcomes.get(TREES) == WORSE:
         return MIXED, "Useful, but boosted trees are better"
     if outcomes.get(LINEAR) == ALIKE:

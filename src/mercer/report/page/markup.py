@@ -18,11 +18,16 @@ class Html(str):
     __slots__ = ()
 
 
+def visible(text: str) -> str:
+    """Return a text without characters that no page may have."""
+    return _FORBIDDEN.sub("\ufffd", text)
+
+
 def escaped(text: str) -> Html:
     """Return a text as HTML."""
     if isinstance(text, Html):
         return text
-    safe = html.escape(_FORBIDDEN.sub("\ufffd", str(text)), quote=True)
+    safe = html.escape(visible(str(text)), quote=True)
     return Html(_UNIT.sub("\u00a0", safe))
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
+from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from ...plots import Display
 from ...plots.style import INK, require_matplotlib
-from .markup import Html, element, escaped
+from .markup import Html, element, escaped, visible
 
 SVG, LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 SETTINGS = {
@@ -42,6 +44,23 @@ def figure(
     return element("figure", drawn, element("figcaption", caption), class_="picture")
 
 
+def word(text: str, most: int = 24) -> str:
+    """Return a text of the user as a label: cut, in one line, and never taken for a formula."""
+    line = " ".join(visible(text).split())
+    short = line if len(line) <= most else line[: most - 1] + "…"
+    return short.replace("$", r"\$")
+
+
+def words(texts: Sequence[str], most: int = 16) -> list[str]:
+    """Return labels that stay different when they are cut."""
+    found: list[str] = []
+    for text in texts:
+        label = word(text, most)
+        again = found.count(label)
+        found.append(f"{label} ({again + 1})" if again else label)
+    return found
+
+
 def svg_of(display: Display, key: str, label: str, size: tuple[float, float]) -> Html:
     """Return a display as an SVG element that takes the colour of the text around it."""
     root = ElementTree.fromstring(_drawn(display, size))
@@ -64,7 +83,8 @@ def _drawn(display: Display, size: tuple[float, float]) -> bytes:
     from matplotlib.figure import Figure
 
     stream = io.BytesIO()
-    with rc_context(SETTINGS):  # type: ignore[arg-type]
+    with rc_context(SETTINGS), warnings.catch_warnings():  # type: ignore[arg-type]
+        warnings.filterwarnings("ignore", "Glyph")  # the reader's fonts may have what ours lack
         canvas = Figure(figsize=size, layout="constrained", facecolor="none")
         display.plot(canvas.add_subplot(facecolor="none"))
         nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
+from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -42,12 +43,16 @@ def skills_alone(subject: Subject, clock: Clock, seed: int) -> dict[str, float]:
 def _skill(
     X: Array, truth: Array, is_class: bool, parts: list[tuple[Array, Array]], seed: int
 ) -> float:
-    """Return the skill of a tree or, for numbers, of nearest rows, which follow smooth curves."""
+    """Return the skill of a tree or, for numbers, of nearest rows or a line if they do better."""
     options = {"min_samples_leaf": LEAST_LEAF, "random_state": seed}
     options["max_leaf_nodes"] = max(2, min(MOST_LEAVES, len(X) // 10))
     if is_class:
         return _skill_of(DecisionTreeClassifier(**options), X, truth, parts)
-    models = (DecisionTreeRegressor(**options), KNeighborsRegressor(NEAREST, weights="distance"))
+    models = (
+        DecisionTreeRegressor(**options),
+        KNeighborsRegressor(NEAREST, weights="distance"),
+        LinearRegression(),
+    )
     return max(_skill_of(model, X, truth, parts) for model in models)
 
 

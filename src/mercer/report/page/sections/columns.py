@@ -11,7 +11,7 @@ from ...measure.columns import Dependence, Relevances
 from ...table.summary import date_text
 from ...words import number, quoted, share
 from ..markup import Html, element, folded, paragraph, table
-from ..pictures import WIDTH, figure
+from ..pictures import WIDTH, figure, word, words
 from .base import Section, absences, pictures
 
 MOST = 15  # columns of the picture
@@ -53,7 +53,7 @@ def _relevances(facts: Facts, found: Relevances) -> list[Html]:
     shown = found.columns[:MOST]
     display = ColumnRelevanceDisplay(
         values=np.array([one.rise for one in shown]),
-        names=[one.name for one in shown],
+        names=words([one.name for one in shown], 28),
         spread=np.array([one.deviation for one in shown]),
         measure="rise of the loss, over that of a constant",
         most=MOST,
@@ -70,7 +70,7 @@ def _relevances(facts: Facts, found: Relevances) -> list[Html]:
         numbers=(1, 2, 3),
     )
     note = (
-        "The last number is what a small model (a tree, the nearest rows) reaches with this column "
+        "The last number is what a small model (a tree, nearest rows, a line) reaches with this column "
         "only, on rows that it has not seen."
     )
     return [
@@ -91,8 +91,8 @@ def _dependence(facts: Facts, one: Dependence, place: int) -> Html:
         values=_values(one),
         mean=np.array(one.means),
         slopes=None if one.slopes is None else np.array(one.slopes),
-        name=one.name if len(one.name) <= 40 else one.name[:39] + "…",
-        response=f"mean {what}" if len(what) <= 30 else "mean prediction",
+        name=word(one.name, 40),
+        response=f"mean {word(what, 32)}",
     )
     return figure(
         display,
@@ -107,12 +107,8 @@ def _values(one: Dependence) -> Array:
     if one.kind == "date":
         return np.array([round(1e6 * float(value)) for value in one.values]).astype("M8[us]")
     if one.kind == "category":
-        return np.array([_cut(str(value)) for value in one.values], dtype=str)
+        return np.array([word(str(value)) for value in one.values], dtype=str)
     return np.array(one.values, dtype=np.float64)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= 24 else text[:23] + "…"
 
 
 def _value(one: Dependence, place: int) -> str:

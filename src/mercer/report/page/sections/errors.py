@@ -11,7 +11,7 @@ from ...facts import Facts
 from ...measure.errors import Calibration, Confusions, Miss, Residuals
 from ...words import NOTHING, count, number, quoted, share
 from ..markup import Html, element, paragraph, table
-from ..pictures import WIDTH, figure
+from ..pictures import WIDTH, figure, word, words
 from .base import Section, absences, pictures, shown_row
 
 MOST_CLASSES = 12  # that a picture of confusions can name
@@ -59,7 +59,7 @@ def _classes(facts: Facts, found: Confusions) -> list[Html]:
             f"{_pairs(found)}"
         ).strip()
         side = 3.3 + 0.15 * max(len(found.labels) - 4, 0)
-        display = ConfusionDisplay(counts=found.counts, classes=found.labels)
+        display = ConfusionDisplay(counts=found.counts, classes=words(found.labels))
         drawn.append(
             figure(display, "confusions", text, label="Confusion matrix", size=(WIDTH, side))
         )
@@ -88,7 +88,7 @@ def _calibration(found: Calibration) -> Html:
         f"chance alone makes it {share(found.expected_error)}."
     )
     display = CalibrationDisplay(
-        probabilities=found.probabilities, outcomes=found.outcomes, event=found.event
+        probabilities=found.probabilities, outcomes=found.outcomes, event=word(found.event)
     )
     return figure(display, "calibration", text, label="Calibration curve", size=(WIDTH, 3.5))
 

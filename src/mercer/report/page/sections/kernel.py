@@ -10,7 +10,7 @@ from ...kernel.gram import GramFacts
 from ...kernel.influence import LEAVE_ONE_OUT, Influence
 from ...words import count, number, share
 from ..markup import Html, paragraph, table
-from ..pictures import WIDTH, figure
+from ..pictures import WIDTH, figure, words
 from .base import Section, absences, pictures, shown_row
 
 
@@ -66,9 +66,8 @@ def _gram(facts: Facts, found: GramFacts) -> Html:
     text += f"Kernel values go from {number(found.low, 3)} to {number(found.high, 3)}."
     labels = None
     if found.blocks:
-        labels = np.repeat(
-            [one.label for one in found.blocks], [one.points for one in found.blocks]
-        )
+        names = words([one.label for one in found.blocks])
+        labels = np.repeat(names, [one.points for one in found.blocks])
         pairs = [
             f"{one.label} {number(one.within, 2)} within and {number(one.across, 2)} across"
             for one in found.blocks[:4]

@@ -11,7 +11,7 @@ from ...kernel.facts import KernelFacts, LeaderboardFacts, Line
 from ...words import count, number, plural, seconds, share
 from ..formulas import set_formula
 from ..markup import Html, element, folded, items, joined, paragraph, table
-from ..pictures import figure
+from ..pictures import figure, words
 from ..small import meter
 from .base import Section, pictures
 
@@ -94,6 +94,6 @@ def _weights(kernel: KernelFacts) -> Html:
     heaviest = max(kernel.weights, key=lambda one: one[1])
     text = f"Weights of {len(names)} kernels; {heaviest[0]} is the heaviest, "
     text += f"with {number(heaviest[1])}."
-    display = KernelWeightsDisplay(weights=np.array(values), names=names)
+    display = KernelWeightsDisplay(weights=np.array(values), names=words(names, 40))
     drawn = figure(display, "weights", text, label="Weights of kernels")
     return joined([pictures(drawn)])
