@@ -9,7 +9,7 @@ from command_line import QUICK, call
 
 from mercer import load, read_card
 from mercer.cli.commands.fit import MODELS
-from mercer.cli.learn import spaces
+from mercer.cli.learn import fitjob, search, spaces
 from mercer.status import Status
 
 
@@ -312,8 +312,6 @@ def test_a_limit_of_memory_is_refused_with_5(tmp_path, home):
 
 
 def test_strict_asks_for_convergence(home, tmp_path, monkeypatch):
-    from mercer.cli.learn import fitjob
-
     monkeypatch.setattr(fitjob, "unconverged", lambda model: [f"SVC: {Status.TIME_LIMIT.value}"])
     words = ("fit", home / "shop.csv", "-t", "sold", *QUICK)
     lenient = call(*words, "--out", tmp_path / "a.mercer")
@@ -337,3 +335,39 @@ def test_a_report_that_fails_does_not_cost_the_model(home, tmp_path, monkeypatch
     assert ended.code == 1
     assert "no ink" in ended.err
     assert read_card(tmp_path / "m.mercer").scores
+
+
+@pytest.mark.parametrize("model", ["ridge", "svc", "knn"])
+def test_of_many_rows_parameters_are_chosen_on_some(home, tmp_path, monkeypatch, model):
+    monkeypatch.setattr(search, "SEARCH_ROWS", 40)
+    words = ("fit", home / "shop.csv", "-t", "sold", "--drop", "day", "--model", model)
+    ended = call(*words, *QUICK, "--group", "shop", "--out", tmp_path / "m.mercer")
+    assert ended.code == 0, ended.err
+    assert "Kernel and penalty were chosen on 40 of 80 rows." in ended.out
+    card = read_card(tmp_path / "m.mercer")
+    assert card.rows == 80
+    assert "Kernel and penalty were chosen on 40 of 80 rows." in card.notes
+    last = load(tmp_path / "m.mercer").steps[-1][1]
+    assert type(last).__name__ in ("KernelRidgeClassifier", "SVC", "KernelNeighborsClassifier")
+    assert getattr(last, "time_limit", None) is None
+
+
+def test_where_time_is_short_the_model_has_few_centres(home, tmp_path, monkeypatch):
+    monkeypatch.setattr(search, "FEWER_ROWS", 40)
+    monkeypatch.setattr(search, "RATE", 1.0)
+    words = ("fit", home / "flats.csv", "-t", "rent", "--model", "ridge", "--time-limit", "20")
+    ended = call(*words, "--no-report", "--out", tmp_path / "m.mercer")
+    assert ended.code == 0, ended.err
+    assert "The model is a function of few centres, for lack of time." in ended.out
+    assert load(tmp_path / "m.mercer").steps[-1][1].solver == "nystrom"
+
+
+def test_a_model_that_there_was_no_time_to_judge_is_saved_all_the_same(home, tmp_path, monkeypatch):
+    monkeypatch.setattr(fitjob, "judge", lambda *args: None)
+    words = ("fit", home / "shop.csv", "-t", "sold", *QUICK, "--out", tmp_path / "m.mercer")
+    ended = call(*words, "--json")
+    assert ended.code == 0
+    assert ended.json["warnings"] == ["There was no time to judge the model: raise --time-limit."]
+    assert ended.json["result"]["judgement"] is None
+    assert read_card(tmp_path / "m.mercer").scores == ()
+    assert call("inspect", tmp_path / "m.mercer").code == 0

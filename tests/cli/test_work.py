@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from mercer.cli.errors import CommandError
-from mercer.cli.learn.learning import Wish, few, splits_of
+from mercer.cli.learn.search import few
 from mercer.cli.learn.tasks import decide_task
+from mercer.cli.learn.wishes import Wish, splits_of
 from mercer.cli.options import PairType, TimeType
 from mercer.cli.outputs import default_name
 from mercer.cli.screen import Screen, plain

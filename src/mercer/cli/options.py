@@ -128,15 +128,21 @@ READING = several(
             type=click.Choice(FORMATS),
             help="What DATA is, where its name does not tell.",
         ),
-        click.option("--delimiter", help="What separates the columns of a CSV file."),
-        click.option("--encoding", help="The encoding of a text file, such as latin-1."),
+        click.option("--delimiter", metavar="C", help="What separates the columns of a CSV file."),
+        click.option(
+            "--encoding", metavar="NAME", help="The encoding of a text file, such as latin-1."
+        ),
         click.option("--missing", multiple=True, help="A text that stands for a missing value."),
         click.option("--no-header", is_flag=True, help="The first line of a CSV file is data."),
     ]
 )
 FORCE = click.option("--force", is_flag=True, help="Replace files that exist.")
 SEED = click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of all chance."
+    "--seed",
+    type=click.IntRange(0, 2**31 - 1),
+    metavar="N",
+    default=0,
+    help="Of whatever is random; else 0.",
 )
 MEMORY = click.option(
     "--memory-limit",
@@ -149,6 +155,15 @@ KERNEL = click.option(
     type=KernelType(),
     help='Such as "Gaussian(gamma=0.05) + (Linear() + 1)**2", of rows as numbers.',
 )
+
+
+def _with_common(function: Any) -> Any:
+    """Return a function with the options of all commands after its own."""
+    own = list(getattr(function, "__click_params__", []))
+    function.__click_params__ = []
+    COMMON(function)
+    function.__click_params__ += own  # click shows the last first
+    return function
 
 
 def as_command(
@@ -176,6 +191,6 @@ def as_command(
         decorate: Callable[[Any], click.Command] = click.command(
             name, short_help=summary, context_settings=context, **settings
         )
-        return decorate(COMMON(run))
+        return decorate(_with_common(run))
 
     return make

@@ -23,8 +23,12 @@ Examples:
 @as_command("check", "Check that a kernel is Mercer on points.", epilog=EPILOG)
 @click.argument("kernel", type=KernelType())
 @click.argument("data")
-@click.option("--drop", multiple=True, help="A column to leave out, such as the target.")
-@click.option("--rows", type=click.IntRange(2), help="Look at this many random rows only.")
+@click.option(
+    "--drop", multiple=True, metavar="COLUMN", help="A column to leave out, such as the target."
+)
+@click.option(
+    "--rows", type=click.IntRange(2), metavar="N", help="Look at this many random rows only."
+)
 @click.option("--alpha", type=click.FloatRange(0.0, min_open=True), default=1.0, show_default=True)
 @click.option("--raw", is_flag=True, help="Take the numbers of a matrix as they are.")
 @READING

@@ -22,14 +22,20 @@ Examples:
 
 @as_command("compress", "Make a saved model small.", epilog=EPILOG)
 @click.argument("model")
-@click.option("--centers", type=click.IntRange(1), help="How many points carry the small model.")
+@click.option(
+    "--centers", type=click.IntRange(1), metavar="N", help="How many points carry the small model."
+)
 @click.option(
     "--tol", type=click.FloatRange(0.0, min_open=True), help="Largest relative error of a function."
 )
-@click.option("--data", help="Rows whose predictions are to be met; they also measure the change.")
+@click.option(
+    "--data",
+    metavar="FILE",
+    help="Rows whose predictions are to be met; they also measure the change.",
+)
 @click.option("--time-limit", type=TimeType(), help="Such as 90s or 5m.")
 @MEMORY
-@click.option("-o", "--out", required=True, help="Where to write the small model.")
+@click.option("-o", "--out", required=True, metavar="FILE", help="Where to write the small model.")
 @FORCE
 @READING
 def command(screen: Screen, **options: Any) -> None:

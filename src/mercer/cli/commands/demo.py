@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 @click.argument("folder", default="demo-output")
 @click.option("--rows", type=click.IntRange(60), default=1000, show_default=True)
 @click.option("--time-limit", type=TimeType(), default="60", show_default=True)
-@click.option("--max-candidates", type=click.IntRange(1), help="No clock: the same each time.")
+@click.option(
+    "--max-candidates", type=click.IntRange(1), metavar="N", help="No clock: the same each time."
+)
 @SEED
 @FORCE
 def command(screen: Screen, **options: Any) -> None:

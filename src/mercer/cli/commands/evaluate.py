@@ -22,7 +22,9 @@ Examples:
 @as_command("evaluate", "Score a saved model on labelled data.", epilog=EPILOG)
 @click.argument("model")
 @click.argument("data")
-@click.option("-t", "--target", help="The column with the truth; else the one of the fit.")
+@click.option(
+    "-t", "--target", metavar="COLUMN", help="The column with the truth; else the one of the fit."
+)
 @SEED
 @READING
 def command(screen: Screen, **options: Any) -> None:

@@ -48,7 +48,10 @@ Examples:
 COLUMNS = several(
     [
         click.option(
-            "-t", "--target", help="The column to predict; not needed where DATA has labels."
+            "-t",
+            "--target",
+            metavar="COLUMN",
+            help="The column to predict; not needed where DATA has labels.",
         ),
         click.option(
             "--task",
@@ -57,11 +60,16 @@ COLUMNS = several(
             show_default=True,
             help="auto: texts, truth values and whole numbers of few values are classes.",
         ),
-        click.option("--group", help="Rows with the same value here are judged together."),
         click.option(
-            "--time", "time_column", help="Rows are judged by those before them in this column."
+            "--group", metavar="COLUMN", help="Rows with the same value here are judged together."
         ),
-        click.option("--drop", multiple=True, help="A column to leave out."),
+        click.option(
+            "--time",
+            "time_column",
+            metavar="COLUMN",
+            help="Rows are judged by those before them in this column.",
+        ),
+        click.option("--drop", multiple=True, metavar="COLUMN", help="A column to leave out."),
         click.option(
             "--type",
             "types",
@@ -109,8 +117,12 @@ LIMITS = several(
 @COLUMNS
 @LEARNER
 @LIMITS
-@click.option("-o", "--out", help="The model file; else DATA's name with .mercer, here.")
-@click.option("--report", help="The page about the model; else OUT's name with -report.html.")
+@click.option(
+    "-o", "--out", metavar="FILE", help="The model file; else DATA's name with .mercer, here."
+)
+@click.option(
+    "--report", metavar="FILE", help="The page about the model; else OUT's name with -report.html."
+)
 @click.option("--no-report", is_flag=True, help="Write no page.")
 @click.option("--strict", is_flag=True, help="Exit code 4 if a fit did not reach its optimum.")
 @FORCE

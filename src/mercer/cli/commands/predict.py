@@ -32,8 +32,15 @@ Examples:
     type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
     help="Add an interval that has the number with this probability, such as 0.9.",
 )
-@click.option("--keep", multiple=True, help="A column of DATA to write beside the predictions.")
-@click.option("-o", "--out", default="-", help="Where to write; else standard output, as CSV.")
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMN",
+    help="A column of DATA to write beside the predictions.",
+)
+@click.option(
+    "-o", "--out", default="-", metavar="FILE", help="Where to write; else standard output, as CSV."
+)
 @click.option(
     "--output-format",
     type=click.Choice(["csv", "tsv", "jsonl", "parquet", "npy"]),

@@ -42,10 +42,22 @@ Examples:
     show_default=True,
 )
 @click.option("--scoring", help="A scorer of scikit-learn, or evidence.")
-@click.option("--folds", type=click.IntRange(2), default=5, show_default=True)
-@click.option("--iterations", type=click.IntRange(1), default=20, show_default=True)
+@click.option(
+    "--folds",
+    type=click.IntRange(2),
+    metavar="N",
+    default=5,
+    help="Of the cross-validation; else 5.",
+)
+@click.option(
+    "--iterations",
+    type=click.IntRange(1),
+    metavar="N",
+    default=20,
+    help="Random candidates; else 20.",
+)
 @LIMITS
-@click.option("-o", "--out", help="Save the best model here.")
+@click.option("-o", "--out", metavar="FILE", help="Save the best model here.")
 @FORCE
 @READING
 def command(screen: Screen, **options: Any) -> None:

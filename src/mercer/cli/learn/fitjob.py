@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -22,9 +23,11 @@ from ..show.fitting import (
 )
 from ..show.parts import figure, rounded, seconds
 from .judging import card_scores, judge, judgement_json, words
-from .learning import LEAST_SECONDS, Wish, learn, members_of, unconverged
+from .learning import Learned, learn, members_of, unconverged
+from .search import LEAST_SECONDS
 from .tasks import CLASSES, check_model
 from .training import Columns, Reading, Training, read_training
+from .wishes import Wish
 
 if TYPE_CHECKING:
     from ...report import Finding, Report
@@ -78,7 +81,8 @@ class Fitted:
     training: Training
     model: Any
     card: ModelCard
-    judgement: Judgement
+    judgement: Judgement | None
+    notes: list[str]
     findings: tuple[Finding, ...]
     seconds: float
 
@@ -104,10 +108,12 @@ class FitJob:
             )
         check_model(settings.model, training.task.kind, settings.task, self.who)
         screen.show(*data_screen(training))
-        model = self._learn(training)
+        learned = self._learn(training)
+        model = learned.model
         report, failure = self._report(training, model)
         judgement = self._judgement(training, model, report)
-        card = self._card(training, model, judgement)
+        notes = [*notes_of(model), *learned.notes]
+        card = self._card(training, model, judgement, notes)
         save_model(model, settings.out or STANDARD, card)
         if failure is not None:  # the model is safe by now
             raise failure
@@ -120,6 +126,7 @@ class FitJob:
             model=model,
             card=card,
             judgement=judgement,
+            notes=notes,
             findings=() if report is None else report.findings,
             seconds=self._elapsed,
         )
@@ -146,7 +153,7 @@ class FitJob:
 
     # --- steps ------------------------------------------------------------------------------
 
-    def _learn(self, training: Training) -> Any:
+    def _learn(self, training: Training) -> Learned:
         settings = self.settings
         wish = Wish(
             model=settings.model,
@@ -186,16 +193,19 @@ class FitJob:
             except Exception as error:
                 return None, error
 
-    def _judgement(self, training: Training, model: Any, report: Report | None) -> Judgement:
+    def _judgement(self, training: Training, model: Any, report: Report | None) -> Judgement | None:
         """Return how good the model is, as the report has it where there is one."""
-        if report is not None and report.facts.judgement is not None:
-            return report.facts.judgement
-        with self.screen.bar("Judging"):
-            seed = self.settings.seed
-            left = None if report is not None else self._left()
-            return judge(model, training, left, seed)
+        found = None if report is None else report.facts.judgement
+        if report is None:
+            with self.screen.bar("Judging"):
+                found = judge(model, training, self._left(), self.settings.seed)
+        if found is None:
+            self.screen.warn("There was no time to judge the model: raise --time-limit.")
+        return found
 
-    def _card(self, training: Training, model: Any, judgement: Judgement) -> ModelCard:
+    def _card(
+        self, training: Training, model: Any, judgement: Judgement | None, notes: list[str]
+    ) -> ModelCard:
         own, others = card_scores(judgement)
         return make_card(
             model,
@@ -206,7 +216,7 @@ class FitJob:
             sha256=training.read.sha256,
             scores=own,
             baselines=others,
-            notes=[*training.notes, *training.read.notes, *notes_of(model)],
+            notes=[*training.notes, *training.read.notes, *notes],
             command=self.screen.line,
             seed=self.settings.seed,
         )
@@ -225,36 +235,28 @@ class FitJob:
 
     def _show(self, fitted: Fitted) -> None:
         settings, screen, training = fitted.settings, self.screen, fitted.training
-        verdict = words(fitted.judgement, training.target, frequent_share(training))
+        judgement, verdict = fitted.judgement, None
+        if judgement is not None:
+            verdict = words(judgement, training.target, frequent_share(training))
+            screen.show(*verdict_screen(judgement, verdict))
         screen.show(
-            *verdict_screen(fitted.judgement, verdict),
             *model_screen(facts_of(fitted)),
             *findings_screen(fitted.findings),
-            *notes_screen(notes_of(fitted.model)),
+            *notes_screen(fitted.notes),
             *files_screen(files_of(settings), nexts_of(fitted) if self.has_nexts else []),
         )
         screen.result |= {
             "data": training.read.to_dict(),
             "task": {"kind": training.task.kind, "why": training.task.why},
-            "verdict": {"grade": verdict.grade, "headline": verdict.headline}
-            | {"sentences": list(verdict.sentences)},
-            "judgement": judgement_json(fitted.judgement),
-            "findings": [
-                {
-                    "code": one.code,
-                    "severity": one.severity,
-                    "title": one.title,
-                    "found": one.found,
-                    "advice": one.advice,
-                }
-                for one in fitted.findings
-            ],
+            "verdict": None if verdict is None else dataclasses.asdict(verdict),
+            "judgement": None if judgement is None else judgement_json(judgement),
+            "findings": [finding_json(one) for one in fitted.findings],
             "model": {
                 "estimator": fitted.card.estimator,
                 "kernel": fitted.card.kernel,
                 "certificate": fitted.card.certificate,
                 "converged": not unconverged(fitted.model),
-                "notes": notes_of(fitted.model),
+                "notes": fitted.notes,
             },
             "files": {
                 "model": settings.out,
@@ -268,6 +270,12 @@ class FitJob:
 def _twin(page: str) -> str:
     """Return the name of the JSON that is written beside a report."""
     return f"{page.removesuffix('.html')}.json"
+
+
+def finding_json(finding: Finding) -> dict[str, str]:
+    """Return a finding as data of JSON."""
+    names = ("code", "severity", "title", "found", "advice")
+    return {name: getattr(finding, name) for name in names}
 
 
 def frequent_share(training: Training) -> float | None:

@@ -18,13 +18,17 @@ NORMAL = 2 * 1.96  # standard errors in an interval of 95 %
 THIS = "this model"
 
 
-def judge(model: Any, training: Training, seconds: float | None, seed: int) -> Judgement:
-    """Return how good a model is on rows that it has not seen."""
+def judge(model: Any, training: Training, seconds: float | None, seed: int) -> Judgement | None:
+    """Return how good a model is on rows that it has not seen; None where there is no time."""
     subject = make_subject(model, training.X, training.y, training.groups)
     clock = Clock(monitor=Monitor(seconds).start(), parts=1)
-    honest = honest_predictions(subject, learner_of(subject), clock, seed)
     has_chances = subject.classes is not None and hasattr(model, "predict_proba")
-    return judge_training(subject, honest, has_chances, clock, seed)
+
+    def found() -> Judgement:
+        honest = honest_predictions(subject, learner_of(subject), clock, seed)
+        return judge_training(subject, honest, has_chances, clock, seed)
+
+    return clock.attempt("the judgement", found)
 
 
 def words(judgement: Judgement, target: str, frequent: float | None) -> Verdict:
@@ -39,8 +43,10 @@ def error_of(score: Score) -> float | None:
     return (score.high - score.low) / NORMAL
 
 
-def card_scores(judgement: Judgement) -> tuple[list[CardScore], list[CardScore]]:
+def card_scores(judgement: Judgement | None) -> tuple[list[CardScore], list[CardScore]]:
     """Return the scores of the model and of its baselines for a card."""
+    if judgement is None:
+        return [], []
     how = f"{judgement.rows:,} rows, {judgement.how}"
     own = [_card_score(THIS, score, how) for score in judgement.scores]
     others = [

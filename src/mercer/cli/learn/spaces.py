@@ -14,6 +14,7 @@ from ...kernels import (
     Gaussian,
     Kernel,
     Linear,
+    Matern,
     Spectrum,
     SubsetTree,
     WeisfeilerLehman,
@@ -21,6 +22,8 @@ from ...kernels import (
 from ...losses import Huber
 from .tasks import CLASSES
 
+# Models that search by themselves have a sibling that does not.
+PLAIN = {"KernelRidgeCV": "KernelRidge", "KernelRidgeClassifierCV": "KernelRidgeClassifier"}
 ALPHAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 COSTS = (1.0, 10.0, 0.1, 100.0)
 NEIGHBOURS = (5, 10, 1, 3, 20, 50)
@@ -114,10 +117,11 @@ def kernels_for(points: str, X: Any) -> list[Kernel]:
     scale = float(gaussian.resolve(gaussian.admit(X)).get_params()["gamma"])
     length = scale**-0.5
     return [
-        Gaussian(scale),
-        Exponential(2.0 * length),
-        Gaussian(0.3 * scale),
         Gaussian(0.1 * scale),
-        Gaussian(3.0 * scale),
+        Matern(1.5, 2.5 * length),
+        Gaussian(0.3 * scale),
+        Gaussian(0.03 * scale),
+        Gaussian(scale),
+        Exponential(4.0 * length),
         Linear(),
     ]

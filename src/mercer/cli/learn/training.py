@@ -9,6 +9,7 @@ import numpy as np
 
 from ...checks import Array, nearest
 from ...data import Dataset, read
+from ...data.reading import MISSING
 from ..errors import CommandError, data_error, usage
 from .tasks import Task, decide_task
 
@@ -36,7 +37,7 @@ class Reading:
         }
         found: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         if self.missing:
-            found["missing"] = ("", *self.missing)
+            found["missing"] = (*MISSING, *self.missing)
         return found
 
 

@@ -18,18 +18,18 @@ from ..outputs import STANDARD, check_outputs, save_model, size_text
 from ..show.fitting import data_screen
 from ..show.parts import figure, heading, pairs, seconds, table, with_error
 from .judging import THIS
-from .learning import Wish, encoded_points, shared_options, splits_of
-from .spaces import recipe_of
+from .learning import encoded_points
+from .search import shared_options
+from .spaces import PLAIN, recipe_of
 from .tasks import CLASSES, check_model
 from .training import Columns, Reading, Training, read_training
+from .wishes import Wish, splits_of
 
 if TYPE_CHECKING:
     from ..screen import Screen
 
 WHO = "mercer tune"
 SHOWN = 10  # candidates
-# Models that search by themselves have a sibling that does not.
-PLAIN = {"KernelRidgeCV": "KernelRidge", "KernelRidgeClassifierCV": "KernelRidgeClassifier"}
 
 
 @dataclass(frozen=True, kw_only=True)

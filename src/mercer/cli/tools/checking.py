@@ -11,8 +11,9 @@ from ...data import read
 from ...diagnostics import KernelCertificate, check_kernel
 from ...kernels import Kernel
 from ..errors import Exit, usage
-from ..learn.learning import Wish, encoded_points
+from ..learn.learning import encoded_points
 from ..learn.training import Reading
+from ..learn.wishes import Wish
 from ..show.parts import heading, pairs
 
 if TYPE_CHECKING:
