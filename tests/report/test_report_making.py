@@ -217,3 +217,14 @@ def test_a_page_is_readable_by_others_as_the_umask_says(ridge, tmp_path):
     before = os.umask(0o022)
     os.umask(before)
     assert stat.S_IMODE(page.stat().st_mode) == 0o666 & ~before
+
+
+def test_many_columns_make_no_long_page():
+    random = np.random.default_rng(0)
+    wide = random.normal(size=(40, 260))
+    model = KernelRidge(1.0, kernel=Linear()).fit(wide, wide[:, 0])
+    report = make_report(model, wide, wide[:, 0], time_limit=3.0)
+    words = Page(report.html()).words
+    assert "160 more columns" in words
+    assert "60 further columns are in the JSON file only" in words
+    assert len(json.loads(report.json())["data"]["columns"]) == 260

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from mercer.report.words import count, listed, number, plural, quoted, seconds, share
+from mercer.report.words import count, listed, number, plural, quoted, removal, seconds, share
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,9 @@ def test_times_and_lists():
     assert listed(["a", "b", "c"]) == "a, b and c"
     assert listed(list("abcdefgh"), 4) == "a, b, c and 5 more"
     assert quoted("x" * 50) == "“" + "x" * 39 + "…”"
+
+
+def test_skills_in_words():
+    assert removal(0.94) == "removes 94 % of the loss of a constant"
+    assert removal(-3.05) == "has 4 times the loss of a constant"
+    assert removal(-0.25) == "has 1.2 times the loss of a constant"

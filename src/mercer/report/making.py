@@ -28,7 +28,9 @@ from .looks import (
     look_at_relevance,
     look_at_sizes,
 )
+from .measure.baselines import CONSTANT
 from .measure.edges import edges_of
+from .measure.scores import ACCURACY
 from .measure.sentences import verdict_of
 from .measure.verdict import TRAINING
 from .parts import Parts
@@ -189,9 +191,10 @@ def _finished(parts: Parts, facts: Facts) -> Facts:
         rows |= {one.row for one in facts.influence.points}
     verdict = None
     if judged is not None:
-        levels = facts.data.target.levels
-        frequent = levels[0][1] / facts.data.rows if facts.is_class else None
-        verdict = verdict_of(judged, parts.subject.target, frequent)
+        constant = judged.baseline(CONSTANT)
+        scores = () if constant is None else constant.scores
+        frequent = [one.value for one in scores if one.name == ACCURACY]
+        verdict = verdict_of(judged, parts.subject.target, frequent[0] if frequent else None)
     return replace(
         facts,
         verdict=verdict,

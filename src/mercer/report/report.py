@@ -125,6 +125,8 @@ class Report:
             If a file is there already, or the folder is not.
         InputError
             If the page has the name of its twin.
+        OSError
+            If the disk is full, or may not be written to.
         """
         page = Path(path)
         twin = page.with_suffix(".json")

@@ -54,6 +54,13 @@ def seconds(value: float | None) -> str:
     return f"{number(value, 2 if value < 10 else 3)} s"
 
 
+def removal(skill: float) -> str:
+    """Return what a skill means, as a verb: what is removed of the loss of a constant."""
+    if skill < 0:
+        return f"has {number(1.0 - skill, 2)} times the loss of a constant"
+    return f"removes {share(skill)} of the loss of a constant"
+
+
 def listed(words: Sequence[str], most: int = 6) -> str:
     """Return words as a list in a sentence; beyond so many only their number is told."""
     if len(words) > most:

@@ -380,3 +380,11 @@ def test_a_machine_without_probabilities_is_judged_by_its_classes(facts):
     fair = judged(facts, SVC(C=10.0).fit(X, LABELS), X, LABELS)
     assert fair.judgements[0].scores[0].name == "accuracy"
     assert found(fair, "M003") is None
+
+
+def test_what_tests_lose_is_not_called_overfitting(facts):
+    held = facts.judgements[0]
+    drifted_away = change(held, on="test", skill=-3.0)
+    both = change(facts, judgements=(drifted_away, held))
+    assert found(both, "M001") is None
+    assert "4 times the loss of a constant" in found(both, "M033").found

@@ -8,7 +8,8 @@ from sklearn.pipeline import make_pipeline
 
 from mercer import KernelRidge, KernelRidgeClassifier, TableEncoder
 from mercer.kernels import Gaussian, Linear
-from mercer.report.clock import NotShown
+from mercer.monitor import Monitor
+from mercer.report.clock import Clock, NotShown
 from mercer.report.measure.columns import dependences, relevances
 from mercer.report.measure.honest import honest_predictions
 from mercer.report.subject import learner_of, make_subject
@@ -56,6 +57,27 @@ def test_an_ensemble_is_judged_on_rows_that_its_members_have_not_seen(automatic,
     _model, _frame, _rent, report = automatic
     assert report.facts.relevances.columns[0].name == "area"
     assert "fitted again" in report.facts.relevances.how
+
+
+def test_columns_that_there_was_no_time_for_are_told():
+    class Hurried(Clock):
+        turns = 0
+
+        @property
+        def left(self):
+            self.turns += 1
+            return np.inf if self.turns < 20 else -1.0
+
+    model = KernelRidge(0.05, kernel=Gaussian(0.5)).fit(X, Y)
+    hurried = Hurried(monitor=Monitor(), parts=1)
+    hurried.turns = -1000
+    subject = make_subject(model, X, Y)
+    learner = learner_of(subject)
+    honest = honest_predictions(subject, learner, hurried, 0)
+    hurried.turns = 17  # it is asked twice for each column
+    found = relevances(subject, honest, learner, False, {"x2": 0.9}, clock=hurried, seed=0)
+    assert [one.name for one in found.columns] == ["x2"]
+    assert found.how.endswith("; there was time for 1 of 3 columns")
 
 
 def test_one_column_cannot_be_compared(clock):

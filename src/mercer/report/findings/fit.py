@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..facts import Facts
 from ..kernel.certificate import SEARCH
 from ..measure.verdict import TEST, TRAINING
-from ..words import count, listed, number, plural, quoted, share
+from ..words import count, listed, number, plural, quoted, removal, share
 from .record import HIGH, LOW, MEDIUM, Finding
 
 SURE = 0.01  # p-value below which samples differ
@@ -131,8 +131,8 @@ def fallen_score(facts: Facts) -> Finding | None:
         severity=MEDIUM,
         title="Worse on the test than in the fit",
         found=(
-            f"On test rows the model removes {share(test.skill)} of the loss of a constant, on "
-            f"held-out rows of the fit {share(held.skill)}."
+            f"On test rows the model {removal(test.skill)}; on held-out rows of the fit it "
+            f"{removal(held.skill)}."
         ),
         advice="Trust the test. Look for drift, for groups that folds tore apart, and for leaks.",
         numbers={"test_skill": test.skill, "skill": held.skill},

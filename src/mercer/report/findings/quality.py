@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..facts import Facts
 from ..measure.baselines import CONSTANT, LINEAR, TREES
 from ..measure.scores import Score
-from ..measure.verdict import BETTER, WORSE, Baseline
-from ..words import count, number, seconds, share
+from ..measure.verdict import BETTER, TRAINING, WORSE, Baseline, Judgement
+from ..words import count, number, removal, seconds, share
 from .record import HIGH, LOW, MEDIUM, Finding
 
 GAP, LARGE_GAP = 0.2, 0.4  # of the skill on rows of the fit above that on others
@@ -19,7 +19,7 @@ UNEVEN = 3.0  # times the errors of large predictions over those of small ones
 
 def overfitting(facts: Facts) -> Finding | None:
     """M001: much better on rows of the fit than on others."""
-    judged, seen = facts.judgement, facts.model.training_skill
+    judged, seen = _held_out(facts), facts.model.training_skill
     if judged is None or seen is None or seen - judged.skill < GAP:
         return None
     linear = judged.baseline(LINEAR)
@@ -30,8 +30,8 @@ def overfitting(facts: Facts) -> Finding | None:
         severity=severity,
         title="Better on its own rows than on new ones",
         found=(
-            f"On rows of the fit the model removes {share(seen)} of the loss of a constant, on "
-            f"rows it had not seen {share(judged.skill)}."
+            f"On rows of the fit the model {removal(seen)}; on rows it had not seen it "
+            f"{removal(judged.skill)}."
         ),
         advice=(
             "Raise the penalty, take a wider kernel or drop columns that only name rows; more rows "
@@ -43,7 +43,7 @@ def overfitting(facts: Facts) -> Finding | None:
 
 def underfitting(facts: Facts) -> Finding | None:
     """M002: a baseline does better on new rows than the model on its own."""
-    judged, seen = facts.judgement, facts.model.training_skill
+    judged, seen = _held_out(facts), facts.model.training_skill
     if judged is None or seen is None:
         return None
     best = max(judged.baselines, key=lambda one: one.skill, default=None)
@@ -54,8 +54,8 @@ def underfitting(facts: Facts) -> Finding | None:
         severity=MEDIUM,
         title="Too stiff for these data",
         found=(
-            f"Even on rows of the fit the model removes only {share(seen)} of the loss of a "
-            f"constant, where {best.words} removes {share(best.skill)} on rows it had not seen."
+            f"Even on rows of the fit the model only {removal(seen)}, where a baseline, "
+            f"{best.words}, {removal(best.skill)} on rows it had not seen."
         ),
         advice="Lower the penalty, take a narrower kernel, or let mercer search for both.",
         numbers={"training_skill": seen, "baseline_skill": best.skill, "baseline": best.name},
@@ -63,18 +63,18 @@ def underfitting(facts: Facts) -> Finding | None:
 
 
 def no_better_than_constant(facts: Facts) -> Finding | None:
-    """M003: nothing was learnt."""
+    """M003: not better than a constant."""
     found = _baseline(facts, CONSTANT)
     if found is None or found.outcome == BETTER:
         return None
     return Finding(
         code="M003",
         severity=HIGH,
-        title="Nothing was learnt",
+        title="Not better than a constant",
         found=f"{_versus(facts, found)}: on new rows the model is not better than a constant.",
         advice=(
             "Do not use it. Either the columns say nothing about the target, or there are too few "
-            "rows to learn it from."
+            "rows to learn it from, or the judged rows are of another kind."
         ),
         numbers=_numbers(facts, found),
     )
@@ -212,6 +212,12 @@ RULES = (
     few_judged_rows,
     uneven_errors,
 )
+
+
+def _held_out(facts: Facts) -> Judgement | None:
+    """Return the judgement on rows like those of the fit, where there is one."""
+    found = [one for one in facts.judgements if one.on == TRAINING]
+    return found[0] if found else facts.judgement
 
 
 def _baseline(facts: Facts, name: str) -> Baseline | None:

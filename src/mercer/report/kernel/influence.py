@@ -17,6 +17,7 @@ from ..subject import Core, Subject, taken
 
 SHOWN = 8
 EXACT = 2000  # points up to which the leverage of each is computed
+SEARCHED = 50_000  # rows among which the points of a member are looked for
 CLOSE = 0.02  # to targets, of models that are fitted with little accuracy
 LEAVE_ONE_OUT, COEFFICIENT = "leave-one-out", "coefficient"
 
@@ -169,10 +170,14 @@ def _carriers(core: Core) -> Array:
     """
     if core.member is None:
         return np.asarray(core.model.support_)
+    n = core.points.shape[0]
+    if n > SEARCHED:
+        raise NotShown("There are too many rows to look for those of the heaviest member.")
+    every = core.points[np.arange(n)]
     places: dict[bytes, int] = {}
-    for row, point in enumerate(core.points):
+    for row, point in enumerate(every):
         places.setdefault(point.tobytes(), row)
-    own = np.ascontiguousarray(core.model._prepared.points.raw, dtype=core.points.dtype)
+    own = np.ascontiguousarray(core.model._prepared.points.raw, dtype=every.dtype)
     found = [places.get(point.tobytes(), -1) for point in own]
     if -1 in found:
         raise NotShown("The function is carried by points that are no rows of the data.")

@@ -105,7 +105,8 @@ def _model(name: str, subject: Subject, seed: int) -> BaseEstimator:
 
 def _require_time(subject: Subject, rows: int, clock: Clock) -> None:
     """Refuse a fit of trees that is not likely to end in time: it cannot be stopped."""
-    columns = subject.X.shape[1] if subject.table is None else subject.encoded.shape[1]
+    encoder = subject.encoder
+    columns = subject.X.shape[1] if encoder is None else encoder.columns_[-1].stop
     outputs = subject.truth.shape[1] if subject.classes is None else len(subject.classes)
     outputs = 1 if outputs == 2 and subject.classes is not None else outputs
     if ROUNDS * outputs * (PER_NUMBER * rows * columns + PER_ROUND) > clock.left:

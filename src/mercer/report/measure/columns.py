@@ -112,19 +112,18 @@ def relevances(
         raise NotShown("There is one column only.")
     models, how = _models(subject, honest, learner, clock, seed)
     shuffle = _Shuffle(subject=subject, models=models, has_chances=has_chances, seed=seed)
-    found = []
-    for position in range(len(subject.table.columns)):
+    names = [subject.table.label(place) for place in range(len(subject.table.columns))]
+    found: list[Relevance] = []
+    # Those that say most alone come first: there may be no time for all.
+    for place in sorted(range(len(names)), key=lambda place: -alone.get(names[place], 0.0)):
+        if clock.left <= 0 and found:
+            how += f"; there was time for {len(found):,d} of {len(names):,d} columns"
+            break
         clock.poll()
-        rises = shuffle.rises(position)
-        name = subject.table.label(position)
-        found.append(
-            Relevance(
-                name=name,
-                rise=float(rises.mean()),
-                deviation=float(rises.std(ddof=1)),
-                alone=alone.get(name),
-            )
-        )
+        rises = shuffle.rises(place)
+        rise, deviation = float(rises.mean()), float(rises.std(ddof=1))
+        own = alone.get(names[place])
+        found.append(Relevance(name=names[place], rise=rise, deviation=deviation, alone=own))
     found.sort(key=lambda one: -one.rise)
     return Relevances(how=how, columns=tuple(found))
 

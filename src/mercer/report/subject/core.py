@@ -26,7 +26,7 @@ from ...models.adaptive.recursive import RecursiveMachine
 from ...models.ridge.search import RidgeSearch
 from ...tables import Member
 from ...tables.race.judging import scores_of
-from .learners import member_targets, values_of
+from .learners import EncodedRows, member_targets, values_of
 from .points import taken
 from .subject import Subject
 
@@ -144,7 +144,7 @@ def _heaviest(subject: Subject) -> Core | None:
     for member in subject.model.members_:
         if isinstance(member.model, KernelEstimator):
             encoder = subject.model.encoders_[member.view]
-            points = encoder.transform(subject.table).astype(np.float32)
+            points = EncodedRows(encoder=encoder, table=subject.table)
             place = f"the heaviest member of the ensemble, {member.name}"
             return Core(model=member.model, points=points, place=place, member=member)
     return None

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,7 @@ from sklearn.base import clone, is_classifier
 from ...checks import Array
 from ...models.expansions import copy_of
 from ...status import Status
-from ...tables import Member
+from ...tables import Member, TableEncoder
 from ...tables.race.tasks import PLAIN, ClassTask
 from ..clock import NotShown
 from .points import taken
@@ -37,6 +35,22 @@ def values_of(model: Any, X: Any, classes: Array | None) -> Array:
         return out
     said = np.array([places[label] for label in np.asarray(model.predict(X)).tolist()])
     return np.asarray(np.eye(len(classes))[said])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EncodedRows:
+    """The rows of a table as the members of an ensemble see them, encoded when asked for."""
+
+    encoder: TableEncoder
+    table: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and of numbers of each."""
+        return len(self.table), self.encoder.columns_[-1].stop
+
+    def __getitem__(self, rows: Array) -> Array:
+        return np.asarray(self.encoder.transform(self.table.take(rows)), dtype=np.float32)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -93,21 +107,18 @@ class CloneLearner(Learner):
 class MemberLearner(Learner):
     """Fits the members of an ensemble anew, with the kernels, penalties and weights they have."""
 
-    @cached_property
-    def _encoded(self) -> Mapping[str, Array]:
-        model = self.subject.model
-        views = sorted({member.view for member in model.members_})
-        table = self.subject.table
-        return {name: model.encoders_[name].transform(table).astype(np.float32) for name in views}
-
     def fitted(self, rows: Array, within: float) -> Fitted:
         """Return the ensemble with members fitted to rows."""
         model = self.subject.model
+        encoded = {
+            name: EncodedRows(encoder=model.encoders_[name], table=self.subject.table)[rows]
+            for name in sorted({member.view for member in model.members_})
+        }
         members = []
         for member in model.members_:
             twin = clone(member.model)
             _limit(twin, within)
-            twin.fit(self._encoded[member.view][rows], member_targets(self.subject, member)[rows])
+            twin.fit(encoded[member.view], member_targets(self.subject, member)[rows])
             _require_end(twin)
             members.append(replace(member, model=twin))
         small = copy_of(model)

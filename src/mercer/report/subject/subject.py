@@ -73,12 +73,11 @@ class Subject:
         found = _own_encoder(self.model)
         return TableEncoder().fit(self.table) if found is None else found
 
-    @cached_property
-    def encoded(self) -> Array:
-        """The table as a matrix of numbers."""
+    def encode(self, rows: Array) -> Array:
+        """Return some rows of the table as numbers."""
         if self.encoder is None or self.table is None:
             raise InputError(sentence(WHO, "X must be a table", "other points"))
-        return np.asarray(self.encoder.transform(self.table), dtype=np.float64)
+        return np.asarray(self.encoder.transform(self.table.take(rows)), dtype=np.float64)
 
 
 def last_of(model: Any) -> Any:

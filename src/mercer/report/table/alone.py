@@ -27,12 +27,14 @@ def skills_alone(subject: Subject, clock: Clock, seed: int) -> dict[str, float]:
     if subject.encoder is None:
         raise NotShown("The points are not rows of a table.")
     rows = thinned(np.arange(len(subject)), MOST_ROWS, subject.codes, seed)
-    encoded, truth = subject.encoded[rows], subject.truth[rows]
+    encoded, truth = subject.encode(rows), subject.truth[rows]
     codes = None if subject.classes is None else truth
     groups = None if subject.groups is None else subject.groups[rows]
     parts = folds_of(len(rows), FOLDS, codes, groups, seed)
-    found = {}
+    found: dict[str, float] = {}
     for column in subject.encoder.columns_:
+        if clock.left <= 0 and found:
+            break
         clock.poll()
         if column.stop > column.start:
             part = encoded[:, column.start : column.stop]

@@ -90,7 +90,8 @@ def drift_of(subject: Subject, test: Subject, core: Core | None, clock: Clock, s
         columns = [one for one in subject.encoder.columns_ if one.name in new]
         for position, column in enumerate(subject.encoder.columns_):
             clock.poll()
-            if column.kind in ("drop", "text") or column.name not in new:
+            is_used = column.kind != "text" and column.stop > column.start
+            if not is_used or column.name not in new:
                 continue
             old = read_column(column, subject.table.columns[position], "make_report")
             now = read_column(column, new[column.name], "make_report")
@@ -178,5 +179,4 @@ def _shared(subject: Subject, test: Subject) -> int | None:
     old, new = row_keys(subject), row_keys(test)
     if old is None or new is None:
         return None
-    known = set(old)
-    return sum(key in known for key in new)
+    return int(np.isin(new, old).sum())

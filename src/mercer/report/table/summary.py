@@ -17,6 +17,7 @@ from ..subject import Subject
 
 BARS = 16  # of a histogram, at most
 LEVELS = 8  # of a category that are counted one by one
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # an odd number without a pattern
 _EPOCH = datetime.datetime(1970, 1, 1)
 
 
@@ -229,22 +230,32 @@ def _target_facts(subject: Subject) -> ColumnFacts:
 # --- copies of rows --------------------------------------------------------------------------
 
 
-def row_keys(subject: Subject) -> list[object] | None:
-    """Return something for each point that is equal for equal points; None where nothing is."""
+def row_keys(subject: Subject) -> Array | None:
+    """Return a number for each point that is equal for equal points; None where nothing is.
+
+    Hashes of 64 bits are as good as equality here: of a million rows two that differ would have
+    the same one in one of ten million tables.
+    """
     if subject.table is not None:
-        return list(zip(*(_keys(column) for column in subject.table.columns), strict=True))
+        found = np.zeros(len(subject.table), dtype=np.uint64)
+        for values in subject.table.columns:
+            found = (found ^ _keys(values)) * _MIX
+            found ^= found >> np.uint64(29)
+        return found
     if subject.is_pairwise or hasattr(subject.X, "shape"):
         return None
     try:
-        return [one for one in subject.X if hash(one) is not None]
+        return np.array([hash(one) for one in subject.X], dtype=np.int64).view(np.uint64)
     except TypeError:
         return None
 
 
-def _keys(values: Values) -> list[Any]:
+def _keys(values: Values) -> Array:
     if isinstance(values.data, list):
-        return values.data
-    return [None if value != value else value for value in np.asarray(values.data).tolist()]
+        hashes = [hash(text) if text is not None else 0 for text in values.data]
+        return np.array(hashes, dtype=np.int64).view(np.uint64)
+    numbers = np.asarray(values.data, dtype=np.float64) + 0.0  # -0.0 becomes 0.0
+    return np.where(np.isnan(numbers), np.nan, numbers).view(np.uint64)
 
 
 def _copies(subject: Subject) -> tuple[int | None, int | None]:
@@ -252,12 +263,13 @@ def _copies(subject: Subject) -> tuple[int | None, int | None]:
     keys = row_keys(subject)
     if keys is None:
         return None, None
-    truth = [tuple(np.atleast_1d(one).tolist()) for one in subject.truth]
-    seen: dict[object, set[object]] = {}
-    for key, one in zip(keys, truth, strict=True):
-        seen.setdefault(key, set()).add(one)
-    conflicts = sum(len(seen[key]) > 1 for key in keys)
-    return len(keys) - len(seen), conflicts
+    _, place, sizes = np.unique(keys, return_inverse=True, return_counts=True)
+    differs = np.zeros(len(sizes), dtype=bool)
+    for target in np.atleast_2d(subject.truth.T):
+        first = np.empty(len(sizes), dtype=target.dtype)
+        first[place] = target  # one of the targets of equal rows
+        differs[place[target != first[place]]] = True
+    return int((sizes - 1).sum()), int(sizes[differs].sum())
 
 
 def hash_of(subject: Subject) -> str | None:

@@ -14,7 +14,7 @@ from ..markup import Html, element, folded, paragraph, table
 from ..pictures import WIDTH, figure, word, words
 from .base import Section, absences, pictures
 
-MOST = 15  # columns of the picture
+MOST, MOST_LISTED = 15, 200  # columns of the picture and of the table
 PARTS = ("which columns matter", "how predictions depend on columns", "what columns say alone")
 
 
@@ -61,7 +61,8 @@ def _relevances(facts: Facts, found: Relevances) -> list[Html]:
     size = (WIDTH, max(1.5, 0.8 + 0.24 * len(shown)))
     alone = "R² alone" if not facts.is_class else "errors avoided alone"
     rows = [
-        [one.name, share(one.rise), share(one.deviation), share(one.alone)] for one in found.columns
+        [one.name, share(one.rise), share(one.deviation), share(one.alone)]
+        for one in found.columns[:MOST_LISTED]
     ]
     numbers = table(
         ["column", "rise of the loss", "deviation", alone],
@@ -70,13 +71,13 @@ def _relevances(facts: Facts, found: Relevances) -> list[Html]:
         numbers=(1, 2, 3),
     )
     note = (
-        "The last number is what a small model (a tree, nearest rows, a line) reaches with this column "
-        "only, on rows that it has not seen."
+        "The last number is what a small model (a tree, nearest rows, a line) reaches with this "
+        "column only, on rows that it has not seen."
     )
     return [
         paragraph(explained),
         pictures(figure(display, "relevance", text, label="Relevance of columns", size=size)),
-        folded("All columns in numbers", numbers, paragraph(note, class_="how")),
+        folded("The columns in numbers", numbers, paragraph(note, class_="how")),
     ]
 
 

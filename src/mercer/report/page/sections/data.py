@@ -10,7 +10,7 @@ from ..markup import Html, element, folded, joined, paragraph, table
 from ..small import histogram, meter
 from .base import Section, absences
 
-MOST = 40  # columns that are shown at once
+MOST, MOST_LISTED = 40, 200  # columns that are shown at once, and at all
 LEVELS = 4  # of a category that are named
 
 
@@ -29,8 +29,12 @@ def data_section(facts: Facts) -> Section:
         options = {"label": label, "numbers": (2, 3), "class_": "columns"}
         parts.append(table(head, rows[:MOST], **options))  # type: ignore[arg-type]
         if len(rows) > MOST:
-            rest = table(head, rows[MOST:], **options)  # type: ignore[arg-type]
-            parts.append(folded(f"{count(len(rows) - MOST)} more columns", rest))
+            rest = table(head, rows[MOST:MOST_LISTED], **options)  # type: ignore[arg-type]
+            more = f"{count(min(len(rows), MOST_LISTED) - MOST)} more columns"
+            parts.append(folded(more, rest))
+        if len(rows) > MOST_LISTED:
+            text = f"{count(len(rows) - MOST_LISTED)} further columns are in the JSON file only."
+            parts.append(paragraph(text, class_="how"))
     else:
         parts.append(
             paragraph(

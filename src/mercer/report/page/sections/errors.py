@@ -70,8 +70,9 @@ def _classes(facts: Facts, found: Confusions) -> list[Html]:
         text = "The model gives no probabilities, so that there is no calibration to show."
         parts.append(paragraph(text, class_="missing"))
     parts.append(_by_class(found))
-    measure = "probability" if facts.calibration is not None else ""
-    return parts + _worst(facts, found.worst, measure, "Most confident mistakes")
+    if facts.calibration is None:
+        return parts + _worst(facts, found.worst, "", "Some mistakes")
+    return parts + _worst(facts, found.worst, "probability", "Most confident mistakes")
 
 
 def _pairs(found: Confusions) -> str:
