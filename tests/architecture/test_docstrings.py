@@ -38,6 +38,7 @@ ROOMS = [
     "mercer.losses",
     "mercer.models",
     "mercer.plots",
+    "mercer.report",
     "mercer.selection",
     "mercer.tables",
     "mercer.testing",
