@@ -88,3 +88,9 @@ def test_classes():
         if isinstance(node, ast.ClassDef)
     }
     assert above(sizes, METHODS_OF_A_CLASS) == LARGE_CLASSES
+
+
+def test_files_of_tests_have_names_of_their_own():
+    """pytest cannot tell two files of one name apart, and stops."""
+    names = [path.name for path in (SOURCE.parents[1] / "tests").rglob("test_*.py")]
+    assert sorted(set(names)) == sorted(names)
