@@ -116,11 +116,17 @@ def rfm() -> Iterator[str]:
     yield _line("xRFM", spent, error(found), metric, directions)
     from mercer import RFMRegressor
 
-    start = time.perf_counter()
-    machine = RFMRegressor(random_state=0).fit(X, y)
-    found = machine.predict(X_test)
-    spent = time.perf_counter() - start
-    yield _line("mercer RFMRegressor", spent, error(found), machine.metric_, directions)
+    for kernel in ("exponential", "gaussian"):
+        given: dict[str, Any] = {}
+        for how in ("settings searched", "settings given, as to xRFM"):
+            start = time.perf_counter()
+            machine = RFMRegressor(kernel, metric="full", random_state=0, **given).fit(X, y)
+            found = machine.predict(X_test)
+            spent = time.perf_counter() - start
+            name = f"mercer RFMRegressor, {kernel}, {how}"
+            yield _line(name, spent, error(found), machine.metric_, directions)
+            chosen = machine.choice_
+            given = {"width": chosen.width, "alpha": chosen.alpha, "steps": chosen.steps}
 
 
 COMMANDS: dict[str, Callable[[], Iterator[str]]] = {

@@ -5,6 +5,7 @@ import pytest
 from oracles import ridge
 
 from mercer.checks import KernelError
+from mercer.fitting.rfm import recursion as recursion_module
 from mercer.fitting.rfm.recursion import Recursion, Sample, ridge_fit, scale_of, weighted_median
 from mercer.kernels import Exponential, Gaussian, Laplacian, Linear, Matern
 from mercer.monitor import Monitor, Stopped
@@ -140,6 +141,25 @@ def test_gradients_are_taken_at_some_rows():
     )
     assert not np.allclose(few, all_rows)
     assert np.array_equal(all_rows, recursion().learn(sample, 1, Monitor()).matrix.values)
+
+
+def test_of_many_rows_each_step_draws_some_anew_and_later_steps_fewer(monkeypatch):
+    monkeypatch.setattr(recursion_module, "FIRST_ROWS", 30)
+    monkeypatch.setattr(recursion_module, "LATER_ROWS", 20)
+    seen = []
+
+    def spy(kernel, sample, alpha, monitor):
+        seen.append(sample.X)
+        return ridge_fit(kernel, sample, alpha, monitor)
+
+    monkeypatch.setattr(recursion_module, "ridge_fit", spy)
+    recursion().learn(Sample(X=X, targets=TARGETS, weight=WEIGHT), 5, Monitor())
+    assert [len(rows) for rows in seen] == [30, 30, 30, 20, 20]
+    assert not np.array_equal(seen[0], seen[1])
+    places = {row.tobytes(): place for place, row in enumerate(X)}
+    for rows in seen:
+        order = [places[row.tobytes()] for row in rows]
+        assert order == sorted(set(order))
 
 
 def test_it_can_be_stopped():

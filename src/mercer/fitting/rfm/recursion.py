@@ -28,6 +28,8 @@ from ...linalg.cholesky import NotPositiveDefinite
 from ...monitor import Monitor
 from ..ridge.dense import dense_gram, dense_solution, ridge_problem
 
+FIRST_STEPS = 3  # which settle the directions
+FIRST_ROWS, LATER_ROWS = 6000, 3000  # that a step learns from, at most
 SAMPLE = 200  # rows whose kernel values tell how wide it is
 LARGEST = 60.0  # logarithm of a factor of rows, in units of their distances
 ALIKE = 1e-9  # of the largest distance, up to which two rows are alike
@@ -50,6 +52,12 @@ class Sample:
         """Return some of the rows."""
         weight = None if self.weight is None else self.weight[rows]
         return Sample(X=self.X[rows], targets=self.targets[rows], weight=weight)
+
+    def some(self, most: int, random: np.random.Generator) -> Sample:
+        """Return all rows, or so many of them at random, in their order."""
+        if len(self) <= most:
+            return self
+        return self.take(np.sort(random.choice(len(self), most, replace=False)))
 
     @property
     def outputs(self) -> int:
@@ -103,10 +111,16 @@ class Recursion:
                 kernel = self.scaled(metric, sample.X, sample.weight)
 
     def learn(self, sample: Sample, steps: int, monitor: Monitor) -> Metric:
-        """Return the kernel with the metric that `steps` fits lead to."""
+        """Return the kernel with the metric that `steps` fits lead to.
+
+        Of many rows each step draws some anew: noise that one step takes for a direction, the next
+        does not meet again. The first steps settle the directions and have more rows; the later
+        ones sharpen what the first have found.
+        """
         random, kernel = np.random.default_rng(self.seed), self.plain(sample)
-        for _ in range(steps):
-            found = ridge_fit(kernel, sample, self.alpha, monitor)
+        for step in range(steps):
+            part = sample.some(FIRST_ROWS if step < FIRST_STEPS else LATER_ROWS, random)
+            found = ridge_fit(kernel, part, self.alpha, monitor)
             metric = self.next_metric(found, random, monitor)
             kernel = self.scaled(metric, sample.X, sample.weight)
         return kernel

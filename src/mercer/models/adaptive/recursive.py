@@ -37,7 +37,6 @@ MOST_STEPS = 8  # where the number of steps is chosen
 USUAL_FOLDS = 4
 USUAL_WIDTH = 1.0  # where there was no time to choose
 SEARCH_ROWS = 2000  # on which width, penalty and steps are chosen
-METRIC_ROWS = 6000  # from which the metric of all rows is learnt
 SEARCH_TIME = 0.5  # of the time limit
 ROUNDED = 1e-12  # spread of targets, in units of the largest, below which they are constant
 
@@ -172,7 +171,7 @@ class RecursiveMachine(RidgeEstimator):
             rows = some_of(kept, SEARCH_ROWS, random)
             best = self._choose(lesson, rows, recursion, run)
             recursion = replace(recursion, width=best.width, alpha=best.alpha)
-            sample = lesson.scaled.take(some_of(kept, METRIC_ROWS, random))
+            sample = lesson.scaled.take(kept)
             try:
                 found = recursion.learn(sample, best.steps, run.rest().monitor)
             except Stopped:
