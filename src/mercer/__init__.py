@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from .selection import PerColumn as PerColumn
     from .selection import svm_path as svm_path
     from .selection import tune as tune
+    from .sklearn import patch_sklearn as patch_sklearn
+    from .sklearn import unpatch_sklearn as unpatch_sklearn
     from .tables import AutoKernelClassifier as AutoKernelClassifier
     from .tables import AutoKernelRegressor as AutoKernelRegressor
     from .tables import TableEncoder as TableEncoder
@@ -118,6 +120,7 @@ _HOME = {
     "mmd_test": "diagnostics",
     "num_threads": "_native",
     "parse": "kernels",
+    "patch_sklearn": "sklearn",
     "prepare": "grams",
     "read_card": "files",
     "repair": "diagnostics",
@@ -125,6 +128,7 @@ _HOME = {
     "set_num_threads": "_native",
     "svm_path": "selection",
     "tune": "selection",
+    "unpatch_sklearn": "sklearn",
     "vc_bound": "models",
 }
 

@@ -40,7 +40,7 @@ ORDER = (
     "tables",
     "files",
 )
-TOP = ("data", "convert", "plots", "report", "distributed", "cli", "studio")
+TOP = ("sklearn", "data", "convert", "plots", "report", "distributed", "cli", "studio")
 # Low rooms are kept apart from what they have no business with.
 ONLY: dict[str, set[str]] = {
     "typing": set(),

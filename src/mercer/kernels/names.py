@@ -12,6 +12,7 @@ from .base import Kernel
 from .rows.dot import Linear, Polynomial, Sigmoid
 from .rows.histogram import Chi2
 from .rows.radial import Gaussian, Laplacian
+from .scikit_learn.processes import is_process_kernel, process_kernel
 from .user import FunctionKernel, Precomputed
 
 # gamma=None is scikit-learn's "1 / number of columns", which mercer writes "auto".
@@ -45,8 +46,8 @@ def to_kernel(
     Parameters
     ----------
     kernel : Kernel, str, callable or None
-        None is Gaussian(); a name is scikit-learn's; a function fn(X, Y) becomes a
-        `FunctionKernel`.
+        None is Gaussian(); a name is scikit-learn's, and so may be an object of
+        `sklearn.gaussian_process.kernels`; a function fn(X, Y) becomes a `FunctionKernel`.
     gamma : float or str, default=None
         Of a name: its gamma; None is scikit-learn's 1 / (number of columns).
     degree : int, default=3
@@ -66,6 +67,9 @@ def to_kernel(
     >>> from mercer.kernels import to_kernel
     >>> to_kernel("poly", gamma=0.5, degree=2)
     Polynomial(degree=2, gamma=0.5)
+    >>> from sklearn.gaussian_process.kernels import RBF, DotProduct
+    >>> to_kernel(2.0 * RBF(length_scale=0.5) + DotProduct())
+    2.0*Gaussian(gamma=2.0) + Linear() + 1.0
     """
     if kernel is None:
         return Gaussian()
@@ -83,6 +87,8 @@ def to_kernel(
             )
         name = checks.one_of(who, "kernel", kernel, tuple(SKLEARN_NAMES))
         return SKLEARN_NAMES[name](gamma, degree, coef0)
+    if is_process_kernel(kernel):
+        return process_kernel(kernel, who)
     if callable(kernel) and not isinstance(kernel, type):
         return FunctionKernel(kernel)
     raise checks.InputTypeError(

@@ -6,6 +6,7 @@ import math
 import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,14 @@ class Node:
     x: float = 0.0
     y: float = 0.0
     function: Any = None
+
+    @cached_property
+    def _hash(self) -> int:
+        """Kept, since a graph looks its symbols up again and again, each with all that is below."""
+        return hash((self.op, self.children, self.index, self.x, self.y, self.function))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Node:
         if method != "__call__" or options or ufunc not in _UFUNCS:

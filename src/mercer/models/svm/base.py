@@ -302,14 +302,19 @@ class SupportVectorEstimator(MachineGradient, KernelEstimator):
             rounding=max(machine.solution.rounding for machine in machines),
         )
         if status != Status.CONVERGED:
-            reached = f"the largest violation of the optimality conditions is {violation:.1e}"
-            if violation > tol:
-                reached += f", above tol={tol:g}"
-            warn(
-                f"{who}: not converged ({status}): {reached}; the duality gap is "
-                f"{primal - dual:.1e}. {status.advice('machines')}",
-                ConvergenceWarning,
-            )
+            self._tell(self.certificate_)
+
+    def _tell(self, certificate: SvmCertificate) -> None:
+        """Warn that machines have not converged."""
+        violation, tol, status = certificate.violation, certificate.tol, certificate.status
+        reached = f"the largest violation of the optimality conditions is {violation:.1e}"
+        if violation > tol:
+            reached += f", above tol={tol:g}"
+        warn(
+            f"{type(self).__name__}: not converged ({status}): {reached}; the duality gap is "
+            f"{certificate.gap:.1e}. {status.advice('machines')}",
+            ConvergenceWarning,
+        )
 
     def _keep_support(self, support: Array) -> None:
         """Keep the support vectors; where there are none, one point that shows the columns."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate, pairwise
 from typing import Any, Self
 
@@ -23,6 +24,8 @@ from ..contract.targets import as_classes, class_totals, class_weighted
 from .base import SupportVectorEstimator, in_all_machines
 
 SHAPES = ("ovr", "ovo")
+
+Products = Callable[[list[slice], list[Array]], list[Array]]
 
 
 def _has_probability(model: Any) -> bool:
@@ -48,6 +51,30 @@ def _machines_of(k: int) -> tuple[Array, Array]:
     own = np.equal.outer(np.arange(k), first) | np.equal.outer(np.arange(k), second)
     machines = np.nonzero(own)[1].reshape(k, k - 1)
     return machines, np.where(first[machines] == np.arange(k)[:, None], 1.0, -1.0)
+
+
+def groups_of(sizes: Array) -> list[slice]:
+    """Return where the support vectors of each class stand among all."""
+    stops = [0, *accumulate(sizes.tolist())]
+    return [slice(start, stop) for start, stop in pairwise(stops)]
+
+
+def scores_of_pairs(
+    products: Products, groups: list[slice], dual_coef: Array, intercept: Array
+) -> Array:
+    """Return f of every machine for two classes, from coefficients in LIBSVM's order.
+
+    products: K(X, vectors of a group) times coefficients, for groups and their coefficients.
+    """
+    k = len(groups)
+    used = [c for c, group in enumerate(groups) if group.stop > group.start] or [0]
+    found = products([groups[c] for c in used], [dual_coef[:, groups[c]].T for c in used])
+    by_class = np.zeros((k, *found[0].shape))
+    for c, product in zip(used, found, strict=True):
+        by_class[c] = product
+    first, second = _pairs_of(k)
+    columns = by_class[first, :, second - 1] + by_class[second, :, first]
+    return np.asarray(columns.T + intercept)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,26 +192,17 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
     def _machine_scores(self, X: Any) -> Array:
         """Return f(x) of every machine."""
         self._require_fit()
-        k = len(self.classes_)
         if in_all_machines(self):
             everything = [slice(0, len(self.support_))]
             found = self._products(X, everything, [self.dual_coef_.T])[0]
             return np.asarray(found + self.intercept_)
         groups = self._support_of_classes()
-        used = [c for c, group in enumerate(groups) if group.stop > group.start] or [0]
-        coefficients = [self.dual_coef_[:, groups[c]].T for c in used]
-        products = self._products(X, [groups[c] for c in used], coefficients)
-        by_class = np.zeros((k, *products[0].shape))
-        for c, product in zip(used, products, strict=True):
-            by_class[c] = product
-        first, second = _pairs_of(k)
-        columns = by_class[first, :, second - 1] + by_class[second, :, first]
-        return np.asarray(columns.T + self.intercept_)
+        return scores_of_pairs(
+            partial(self._products, X), groups, self.dual_coef_, self.intercept_
+        )
 
     def _support_of_classes(self) -> list[slice]:
-        """Return where the support vectors of each class stand among all."""
-        stops = [0, *accumulate(self.n_support_.tolist())]
-        return [slice(start, stop) for start, stop in pairwise(stops)]
+        return groups_of(self.n_support_)
 
     def _weights_of(self, vectors: Any) -> Any:
         if in_all_machines(self):

@@ -1,0 +1,1 @@
+"""Kernels that programs of scikit-learn hand in as objects."""
