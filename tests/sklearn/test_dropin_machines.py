@@ -40,7 +40,12 @@ LEARNERS = [
     ("NuSVR", {"C": 3.0, "nu": 0.4}, XR, YR),
     ("OneClassSVM", {"nu": 0.3}, XR, None),
 ]
-CASES = [(*learner, kernel) for learner in LEARNERS for kernel in KERNELS]
+CASES = [
+    (*learner, kernel)
+    for learner in LEARNERS
+    for kernel in KERNELS
+    if (learner[0], kernel["kernel"]) != ("OneClassSVM", "linear")  # takes LIBSVM a minute
+]
 ATTRIBUTES = ["support_", "n_support_", "support_vectors_", "dual_coef_", "intercept_"]
 ATTRIBUTES += ["fit_status_", "shape_fit_", "n_iter_", "n_features_in_", "class_weight_"]
 
