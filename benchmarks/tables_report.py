@@ -68,7 +68,7 @@ def _markdown(head: list[str], rows: list[list[Any]]) -> Iterator[str]:
 
 
 class Race:
-    """The results of one suite, budget and machine: tables by methods.
+    """The results of one suite and budget: tables by methods.
 
     A method that failed on a fold is last on that table. Ranks need every method on a table; what
     is incomplete is listed and left out.
@@ -186,16 +186,30 @@ class Race:
                     yield f"- {method} on {table}, fold {entry['fold']}: {entry['error']}"
 
 
+def on_one_machine(entries: list[Entry]) -> Iterator[Entry]:
+    """Yield of each fold of a table the results of one machine: the last with most methods."""
+    cases: dict[tuple[Any, ...], dict[str, list[Entry]]] = defaultdict(lambda: defaultdict(list))
+    for entry in entries:
+        cases[entry["table"], entry["fold"]][entry["machine"]] += [entry]
+    for machines in cases.values():
+        yield from max(reversed(list(machines.values())), key=len)
+
+
 def report(entries: list[Entry], boosters: tuple[str, ...]) -> Iterator[str]:
-    """Yield the report: a section for each suite, time, kind of budget and machine."""
+    """Yield the report: a section for each suite, time and kind of budget.
+
+    Folds may have run on different machines, all methods of a fold on the same one.
+    """
     races: dict[tuple[Any, ...], list[Entry]] = defaultdict(list)
     for entry in entries:
         if entry["method"] == "constant":  # there to compare with by hand
             continue
-        races[tuple(entry[name] for name in ("suite", "seconds", "budget", "machine"))] += [entry]
-    for (suite, seconds, budget, machine), some in races.items():
+        races[tuple(entry[name] for name in ("suite", "seconds", "budget"))] += [entry]
+    for (suite, seconds, budget), some in races.items():
+        some = list(on_one_machine(some))
         race = Race(some, boosters)
-        yield f"## {suite}: {seconds:g} s of {budget} time per fit, {machine}"
+        machines = ", ".join(sorted({entry["machine"] for entry in some}))
+        yield f"## {suite}: {seconds:g} s of {budget} time per fit, {machines}"
         yield ""
         if race.incomplete:
             yield f"Left out, not complete: {', '.join(race.incomplete)}."

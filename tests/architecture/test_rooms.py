@@ -21,7 +21,7 @@ LARGE_FILES: dict[str, int] = {}
 LONG_FUNCTIONS = {
     "grams/pivots.py partial_cholesky": 42,
     "kernels/grammar.py from_spec": 45,
-    "models/svm/base.py _certify": 54,
+    "models/svm/base.py _certify": 47,
 }
 LARGE_CLASSES = {
     "grams/blocks/numpy.py BlockPairs": 17,
@@ -31,6 +31,7 @@ LARGE_CLASSES = {
     "kernels/fisher/mixture.py Mixture": 14,
     "kernels/grammar.py _Reader": 22,  # one method per rule of the grammar
     "models/base.py KernelEstimator": 14,
+    "models/svm/base.py SupportVectorEstimator": 13,
     "models/svm/classes.py SupportVectorClassifier": 20,
     "solvers/box/active_set.py ActiveSet": 22,
     "solvers/ridge/features.py FeatureRidge": 15,

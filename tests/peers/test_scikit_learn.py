@@ -21,9 +21,6 @@ FILES: dict[str, tuple[str, dict[str, str]]] = {
     "svm/tests/test_svm.py": ("", {}),
     "svm/tests/test_sparse.py": ("", {}),
     "tests/test_kernel_ridge.py": ("", {}),
-    "decomposition/tests/test_kernel_pca.py": ("", {}),
-    "tests/test_kernel_approximation.py": ("", {}),
-    "neighbors/tests/test_neighbors.py": ("brute or KNeighbors or neighbors_regressors", {}),
     "gaussian_process/tests/test_gpr.py": ("", {}),
     "metrics/tests/test_pairwise.py": ("", {}),
 }

@@ -151,7 +151,8 @@ class LibsvmMachine:
     # --- copies -----------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())  # type: ignore[misc]
+        parent: Any = super()
+        state: dict[str, Any] = dict(parent.__getstate__())
         state.pop("_answering", None)  # made anew, since it repeats the support vectors
         return state
 

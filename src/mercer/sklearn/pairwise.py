@@ -6,6 +6,7 @@ So do `linear_kernel`, `cosine_similarity` and `sigmoid_kernel`, where the engin
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -71,8 +72,8 @@ def rbf_kernel(X: PointsLike, Y: PointsLike | None = None, gamma: float | None =
         return np.asarray(_rbf_kernel(X, Y, gamma=gamma))
     from ..kernels import Gaussian
 
-    X, Y = check_pairwise_arrays(X, Y)
-    return _evaluate(Gaussian(_bandwidth(gamma, X)), X, Y, X.dtype)
+    rows, columns = check_pairwise_arrays(X, Y)
+    return _evaluate(Gaussian(_bandwidth(gamma, rows)), rows, columns, rows.dtype)
 
 
 def laplacian_kernel(
@@ -105,8 +106,8 @@ def laplacian_kernel(
         return np.asarray(_laplacian_kernel(X, Y, gamma=gamma))
     from ..kernels import Laplacian
 
-    X, Y = check_pairwise_arrays(X, Y)
-    return _evaluate(Laplacian(_bandwidth(gamma, X)), X, Y, np.float64)
+    rows, columns = check_pairwise_arrays(X, Y)
+    return _evaluate(Laplacian(_bandwidth(gamma, rows)), rows, columns, np.float64)
 
 
 def polynomial_kernel(
@@ -148,9 +149,9 @@ def polynomial_kernel(
         return np.asarray(_polynomial_kernel(X, Y, degree=degree, gamma=gamma, coef0=coef0))
     from ..kernels import Polynomial
 
-    X, Y = check_pairwise_arrays(X, Y)
-    kernel = Polynomial(int(degree), gamma=_bandwidth(gamma, X), coef0=float(coef0))
-    return _evaluate(kernel, X, Y, X.dtype, exact=False)
+    rows, columns = check_pairwise_arrays(X, Y)
+    kernel = Polynomial(int(degree), gamma=_bandwidth(gamma, rows), coef0=float(coef0))
+    return _evaluate(kernel, rows, columns, rows.dtype, exact=False)
 
 
 def chi2_kernel(X: PointsLike, Y: PointsLike | None = None, gamma: float = 1.0) -> Array:
@@ -229,14 +230,15 @@ def euclidean_distances(
         return np.asarray(_euclidean_distances(X, Y, squared=squared, **norms))
     from .distances import Distance, SquaredDistance
 
-    X, Y = check_pairwise_arrays(X, Y)
-    found = _evaluate(SquaredDistance() if squared else Distance(), X, Y, X.dtype)
-    if X is Y:
+    rows, columns = check_pairwise_arrays(X, Y)
+    kernel = SquaredDistance() if squared else Distance()
+    found = _evaluate(kernel, rows, columns, rows.dtype)
+    if rows is columns:
         np.fill_diagonal(found, 0.0)
     return found
 
 
-_BY_NAME = {
+_BY_NAME: dict[str, Callable[..., Array]] = {
     "chi2": chi2_kernel,
     "laplacian": laplacian_kernel,
     "poly": polynomial_kernel,
@@ -296,7 +298,7 @@ def pairwise_kernels(
 
 
 def _is_above_zero(gamma: object) -> bool:
-    return gamma is None or (isinstance(gamma, Real) and 0 < gamma < np.inf)
+    return gamma is None or (isinstance(gamma, Real) and 0 < float(gamma) < np.inf)
 
 
 def _is_worth_it(who: str, X: Any, Y: Any, *, products: bool = False) -> bool:

@@ -25,11 +25,6 @@ ESTIMATORS = {
     "NuSVR": ("sklearn.svm", "machines"),
     "OneClassSVM": ("sklearn.svm", "machines"),
     "KernelRidge": ("sklearn.kernel_ridge", "ridge"),
-    "KernelPCA": ("sklearn.decomposition", "decomposition"),
-    "KNeighborsClassifier": ("sklearn.neighbors", "neighbors"),
-    "KNeighborsRegressor": ("sklearn.neighbors", "neighbors"),
-    "Nystroem": ("sklearn.kernel_approximation", "approximation"),
-    "RBFSampler": ("sklearn.kernel_approximation", "approximation"),
     "GaussianProcessRegressor": ("sklearn.gaussian_process", "gaussian_process"),
 }
 # scikit-learn's own functions find these in their module, so they are there from the start.

@@ -197,9 +197,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
             found = self._products(X, everything, [self.dual_coef_.T])[0]
             return np.asarray(found + self.intercept_)
         groups = self._support_of_classes()
-        return scores_of_pairs(
-            partial(self._products, X), groups, self.dual_coef_, self.intercept_
-        )
+        return scores_of_pairs(partial(self._products, X), groups, self.dual_coef_, self.intercept_)
 
     def _support_of_classes(self) -> list[slice]:
         return groups_of(self.n_support_)
