@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ def run(*arguments):
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_estimator_is_exchanged_and_given_back(name):
     place = ESTIMATORS[name][0]
-    module = sys.modules[place]
+    module = import_module(place)
     own = getattr(module, name)
     mercer.patch_sklearn()
     try:
@@ -53,7 +54,7 @@ def test_every_estimator_is_exchanged_and_given_back(name):
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_parameters_are_scikit_learns(name):
-    own, mine = getattr(sys.modules[ESTIMATORS[name][0]], name), getattr(ours, name)
+    own, mine = getattr(import_module(ESTIMATORS[name][0]), name), getattr(ours, name)
     assert mine().get_params() == own().get_params()
     assert repr(mine()) == repr(own())
     assert mine.__doc__ == own.__doc__
