@@ -218,7 +218,9 @@ class Interrupt:
     def __call__(self, frame, event, argument):
         # Python ignores what is raised while it closes a generator.
         plain = event == "call" and not frame.f_code.co_flags & inspect.CO_GENERATOR
-        if plain and frame.f_globals.get("__name__", "").startswith("mercer."):
+        name = frame.f_globals.get("__name__", "")
+        # How often free memory is looked at depends on the clock: such calls do not count.
+        if plain and name.startswith("mercer.") and name != "mercer.grams.memory":
             self.calls += 1
             if self.calls == self.at:
                 raise KeyboardInterrupt
@@ -236,8 +238,7 @@ def test_an_interrupt_at_any_moment_leaves_the_old_model(kind):
     model, count = model_of(kind).fit(X, target(kind)), Interrupt(-1)
     other = clone(model).fit(OTHER, target(kind))  # what is done only once is done
     count.during(lambda: other.fit(OTHER, target(kind)))
-    # Free memory is not looked at in every fit: a few calls more or less.
-    for at in np.unique(np.linspace(2, count.calls - 10, 10).astype(int)):
+    for at in np.unique(np.linspace(2, count.calls - 1, 10).astype(int)):
         before = memory(model)
         with pytest.raises(KeyboardInterrupt):
             Interrupt(at).during(lambda: model.fit(OTHER, target(kind)))

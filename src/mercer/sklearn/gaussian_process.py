@@ -6,7 +6,6 @@ attributes. The evidence that it maximises and the posterior are replaced.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from ..checks import Array, MercerError
 from ..linalg.blas import half_square, mirror, product, solve_lower
+from ..monitor import warn
 from .serving import log_fallback, pays
 from .translation import Covariance
 
@@ -168,8 +168,7 @@ def posterior(
         V = solve_lower(model.L_, K.T)
         variances[rows] -= np.einsum("ij,ij->j", V, V)
     if (variances < 0).any():
-        text = "Predicted variances smaller than 0. Setting those variances to 0."
-        warnings.warn(text, stacklevel=3)
+        warn("Predicted variances smaller than 0. Setting those variances to 0.")
         variances = np.maximum(variances, 0.0)
     return means, variances
 

@@ -7,7 +7,6 @@ of few features, K is not made at all; and predictions are summed while K is com
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Protocol, Self
@@ -27,7 +26,7 @@ from ..checks import Array, MercerError
 from ..grams import prepare
 from ..kernels import Kernel, to_kernel
 from ..linalg.cholesky import DenseCholesky, NotPositiveDefinite, TileCholesky, dense_bands
-from ..monitor import Monitor
+from ..monitor import Monitor, warn
 from .pairwise import FEWEST_PAIRS, HIGHEST_DEGREE, PACKING, pairwise_kernels
 from .serving import log_fallback
 
@@ -224,7 +223,7 @@ def _warn_of_condition(K: Array, alpha: float, factor: DenseCholesky) -> None:
     share, _ = getattr(lapack, letter + "pocon")(factor.factor, norm, uplo="L")
     if share < np.finfo(K.dtype).eps:
         message = f"The matrix is ill-conditioned (rcond = {share:.2g}): it may have no solution."
-        warnings.warn(message, LinAlgWarning, stacklevel=5)
+        warn(message, LinAlgWarning)
 
 
 # --- the estimator ----------------------------------------------------------------------------
