@@ -208,7 +208,7 @@ def test_a_width_out_of_reach_comes_as_near_as_it_can():
 @pytest.mark.parametrize("kernel", [Linear(), Gaussian(1.0) + 1], ids=repr)
 def test_a_kernel_that_does_not_fall_is_refused(kernel):
     with pytest.raises(KernelError, match="the kernel must fall from 1 to 0 with the distance"):
-        recursion(kernel).scaled(np.ones(D), X)
+        recursion(kernel).plain(Sample(X=X, targets=X))
 
 
 def test_medians_by_hand():

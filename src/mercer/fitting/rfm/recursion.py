@@ -10,7 +10,7 @@ backpropagation-free machine learning models", Science 383 (2024).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +32,8 @@ FIRST_STEPS = 3  # which settle the directions
 FIRST_ROWS, LATER_ROWS = 6000, 3000  # that a step learns from, at most
 SAMPLE = 200  # rows whose kernel values tell how wide it is
 LARGEST = 60.0  # logarithm of a factor of rows, in units of their distances
+SECANT_STEPS = 8  # in which the width is found, or else by brackets
+SETTLED = 1e-9  # of the value wanted
 ALIKE = 1e-9  # of the largest distance, up to which two rows are alike
 IN_DOUBLE = 500  # rows up to which double precision costs nothing
 ROUNDING = 4 * float(np.finfo(np.float32).eps)  # of an entry of K in single precision
@@ -127,6 +129,7 @@ class Recursion:
 
     def plain(self, sample: Sample) -> Metric:
         """Return the kernel with which the recursion begins: all columns count alike."""
+        check_falls(self.kernel, sample.X.shape[1])
         return self.scaled(self.start(sample.X.shape[1]), sample.X, sample.weight)
 
     def start(self, columns: int) -> Array:
@@ -208,16 +211,55 @@ def scale_of(kernel: Kernel, Z: Array, weight: Array | None, wanted: float) -> f
     def median_at(logarithm: float) -> float:
         return weighted_median(kernel(np.exp(logarithm) * (Z / unit))[left, right], shares)
 
-    high, low = median_at(-LARGEST), median_at(LARGEST)
-    if not low < 0.5 < high:
+    found = secant(median_at, wanted)
+    return float(np.exp(bracketed(median_at, wanted) if found is None else found)) / unit / largest
+
+
+def secant(median_at: Callable[[float], float], wanted: float) -> float | None:
+    """Return where a median falls to what is wanted, or None if that is not found in few steps.
+
+    log(-log(k)) is a straight line in the logarithm of the scale for exp(-distance**q), and nearly
+    one for the other kernels that fall from 1 to 0.
+    """
+    at, slope, before = 0.0, 1.0, None
+    for _ in range(SECANT_STEPS):
+        median = median_at(at)
+        if abs(median - wanted) <= SETTLED * min(wanted, 1.0 - wanted):
+            return at
+        if not 0.0 < median < 1.0:
+            return None
+        height = np.log(-np.log(median))
+        if before is not None:
+            slope = (height - before[1]) / (at - before[0])
+        if not slope > 0.0:
+            return None
+        before = at, height
+        at += (np.log(-np.log(wanted)) - height) / slope
+        if not abs(at) < LARGEST:
+            return None
+    return None
+
+
+def bracketed(median_at: Callable[[float], float], wanted: float) -> float:
+    """Return where a median falls to what is wanted, or the end of the scales nearest to it."""
+    if wanted <= median_at(LARGEST):
+        return LARGEST
+    if wanted >= median_at(-LARGEST):
+        return -LARGEST
+    return float(brentq(lambda at: median_at(at) - wanted, -LARGEST, LARGEST, xtol=1e-6))
+
+
+def check_falls(kernel: Kernel, columns: int) -> None:
+    """Raise an error if a kernel does not fall from 1 to 0 with the distance of two points."""
+    ends = np.zeros((2, columns))
+    values = []
+    for logarithm in (-LARGEST, LARGEST):
+        ends[1] = np.exp(logarithm)
+        values.append(kernel(ends)[0, 1])
+    if not values[1] < 0.5 < values[0]:
         must = "the kernel must fall from 1 to 0 with the distance of two points"
         advice = "Take Laplacian() or Gaussian()."
         raise KernelError(sentence("RFM", must, repr(kernel), advice))
-    if not low < wanted < high:
-        found = LARGEST if wanted <= low else -LARGEST
-    else:
-        found = float(brentq(lambda one: median_at(one) - wanted, -LARGEST, LARGEST, xtol=1e-6))
-    return float(np.exp(found)) / unit / largest
 
 
 def weighted_median(values: Array, weights: Array | None) -> float:
