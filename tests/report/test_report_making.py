@@ -7,7 +7,7 @@ import stat
 
 import numpy as np
 import pytest
-from estimators import CLASSIFIERS, REGRESSORS
+from estimators import CLASSIFIERS, QUICK, REGRESSORS
 from html_reading import Page
 from report_samples import flats, rows
 from sklearn.base import is_classifier, is_regressor
@@ -28,7 +28,9 @@ KINDS = [
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_estimator_has_a_report(kind):
-    options = {"kernels": [Linear(), Gaussian(1.0)]} if issubclass(kind, KernelLearner) else {}
+    options = QUICK.get(kind, {})
+    if issubclass(kind, KernelLearner):
+        options = {"kernels": [Linear(), Gaussian(1.0)]}
     y = LABELS if is_classifier(kind()) else Y
     model = kind(**options).fit(X, y)
     report = make_report(model, X, y, time_limit=None)

@@ -29,6 +29,8 @@ OF_SOME = {
     models.RFMClassifier: Laplacian(0.7),
     models.RFMRegressor: Laplacian(0.7),
 }
+# Parameters with which those that search are fitted in little time.
+QUICK = {kind: {"steps": 1, "width": 1.0} for kind in (models.RFMClassifier, models.RFMRegressor)}
 OF_GAMMA = (features.GaussianTaylor, features.RandomBinning)  # which have no other parameter of it
 
 X = np.abs(np.random.default_rng(0).normal(size=(14, 2)))

@@ -221,6 +221,10 @@ def secant(median_at: Callable[[float], float], wanted: float) -> float | None:
     log(-log(k)) is a straight line in the logarithm of the scale for exp(-distance**q), and nearly
     one for the other kernels that fall from 1 to 0.
     """
+    with np.errstate(divide="ignore"):
+        target = np.log(-np.log(wanted))
+    if not np.isfinite(target):
+        return None
     at, slope, before = 0.0, 1.0, None
     for _ in range(SECANT_STEPS):
         median = median_at(at)
@@ -234,7 +238,7 @@ def secant(median_at: Callable[[float], float], wanted: float) -> float | None:
         if not slope > 0.0:
             return None
         before = at, height
-        at += (np.log(-np.log(wanted)) - height) / slope
+        at += (target - height) / slope
         if not abs(at) < LARGEST:
             return None
     return None
