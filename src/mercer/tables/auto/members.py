@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self, cast
@@ -93,14 +94,17 @@ def fit_members(
     to all rows, in the time that is left.
     """
     found: list[Member] = []
+    longest = 0.0  # fit so far: all are to the same rows
     least = min(LEAST_WEIGHT, max(weight for _, weight in chosen))
     heavy = [pair for pair in chosen if pair[1] >= least]
     for one, weight in sorted(heavy, key=lambda pair: -pair[1] / (SECOND + pair[0].fit_seconds)):
         rows, model = _rows(judge, one), one.model
         if model is None:
-            if found and limits.left < one.fit_seconds:
+            if found and limits.left < max(one.fit_seconds, longest):
                 continue
+            start = time.monotonic()
             model = judge.fitted(one.candidate, _kernel(judge, one), rows)
+            longest = max(longest, time.monotonic() - start)
         elif refit and len(rows) != one.trained and limits.left > AGAIN * one.seconds:
             model = _again(judge, one, rows, limits)
         found.append(_member(one, weight, model))
