@@ -151,6 +151,32 @@ def test_decimal_commas(put):
     assert data.X["size"].to_list() == ["1,500", "2,250", "1,500", "2,250"]
 
 
+@pytest.mark.parametrize(
+    ("text", "values", "how"),
+    [
+        ('n,b\n"1,234.50",x\n17,x\n"-2,000",x\n', [1234.5, 17.0, -2000.0], "commas at thousands"),
+        ('n,b\n"1,234,567",x\n8.5,x\n', [1234567.0, 8.5], "commas at thousands"),
+        (
+            "n;b\n1.234,50;x\n17,5;x\n2.000;x\n",
+            [1234.5, 17.5, 2000.0],
+            "decimal commas and points at thousands",
+        ),
+    ],
+)
+def test_marks_at_thousands(put, text, values, how):
+    data = read(put("a.csv", text))
+    assert data.X["n"].to_list() == values
+    assert data.notes == (f"Column 'n' is of numbers with {how}.",)
+    told = read(put("b.csv", text), types={"n": "number"})
+    assert told.X["n"].to_list() == values
+
+
+def test_marks_at_thousands_that_may_be_something_else(put):
+    for words in (["1,234", "5,678"], ["1,234.5", "12,34"], ["1,234.5", "1.234,5"]):
+        text = "".join(f'"{word}",x\n' for word in words)
+        assert read(put("a.csv", f"n,b\n{text}")).X["n"].to_list() == words
+
+
 def test_dates_with_slashes_are_noted(put):
     _, summary, notes = column(put, ["05/06/2024", "07/06/2024", "05/06/2024", "07/06/2024"])
     assert summary.type == "category"

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import polars
 
 _NOUNS = {NUMBER: "a number", BOOLEAN: "true or false", DATE: "a date such as 2024-12-31"}
+_WRITTEN = {"": "decimal commas", ",": "commas at thousands"}
+_WRITTEN |= {".": "decimal commas and points at thousands"}
 _NESTED = {"List": "lists", "Array": "lists", "Struct": "records", "Binary": "bytes"}
 _NESTED |= {"Object": "objects"}
 _WIDE = ("Int128", "UInt128")  # for which NumPy has no type
@@ -69,8 +71,8 @@ class ColumnReader:
         rule = find_rule(texts, self.reads_commas)
         if rule is not None and rule.form == TEXT:
             self._look_at_texts(texts, piece, notes)
-        if rule is not None and rule.has_commas:
-            notes.append(f"Column {self.name!r} is of numbers with decimal commas.")
+        if rule is not None and (rule.has_commas or rule.thousands):
+            notes.append(f"Column {self.name!r} is of numbers with {_WRITTEN[rule.thousands]}.")
         return rule
 
     def _look_at_texts(self, texts: polars.Series, piece: Piece, notes: list[str]) -> None:

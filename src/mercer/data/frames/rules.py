@@ -32,11 +32,13 @@ class Rule:
     """What the texts of a column are read as.
 
     form: "number", "boolean", "date", "category" or "text". has_commas: of numbers with a comma
-    before their decimals. pattern: of dates, how they are written.
+    before their decimals. thousands: what may stand between every three digits of numbers.
+    pattern: of dates, how they are written.
     """
 
     form: str
     has_commas: bool = False
+    thousands: str = ""
     pattern: str = _DAY
 
 
@@ -56,6 +58,9 @@ def find_rule(texts: polars.Series, reads_commas: bool) -> Rule | None:
             return rule
     if reads_commas and _has_decimal_commas(known, numbers):
         return Rule(form=NUMBER, has_commas=True)
+    for mark in (",", "."):
+        if _are_grouped(known, mark):
+            return Rule(form=NUMBER, has_commas=mark == ".", thousands=mark)
     return Rule(form=NUMBER if are_strays(known, numbers) else TEXT)
 
 
@@ -77,7 +82,8 @@ def apply(rule: Rule, texts: polars.Series) -> polars.Series:
     import polars
 
     if rule.form == NUMBER:
-        return numbers_of(texts.str.replace(",", ".", literal=True) if rule.has_commas else texts)
+        plain = _ungrouped(texts, rule.thousands) if rule.thousands else texts
+        return numbers_of(plain.str.replace(",", ".", literal=True) if rule.has_commas else plain)
     if rule.form == BOOLEAN:
         lower = texts.str.to_lowercase()
         return lower.replace_strict(TRUTHS, default=None, return_dtype=polars.Boolean)
@@ -121,6 +127,27 @@ def _has_decimal_commas(known: polars.Series, numbers: polars.Series) -> bool:
     whole = known.filter(numbers.is_not_null())
     decimal = others.str.contains(COMMA).all() and not whole.str.contains(r"\.").any()
     return bool(decimal and not others.str.contains(THOUSANDS).all())
+
+
+def _are_grouped(known: polars.Series, mark: str) -> bool:
+    """Return whether texts are numbers with a mark at thousands, and one of them leaves no doubt.
+
+    1,234 may be less than 2; 1,234.5 and 1,234,567 may not.
+    """
+    if not known.str.contains(_grouped(mark)).all():
+        return False
+    return bool(known.str.contains(rf"\{mark}\d{{3}}[.,]").any())
+
+
+def _grouped(mark: str) -> str:
+    """Return the pattern of numbers that may have a mark at thousands."""
+    point = "." if mark == "," else ","
+    return rf"^[+-]?(\d+|\d{{1,3}}(\{mark}\d{{3}})+)(\{point}\d+)?$"
+
+
+def _ungrouped(texts: polars.Series, mark: str) -> polars.Series:
+    fitting = texts.set(~texts.str.contains(_grouped(mark)), None)
+    return fitting.str.replace_all(mark, "", literal=True)
 
 
 def _dates(pattern: str, texts: polars.Series) -> polars.Series:
