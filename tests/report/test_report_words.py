@@ -4,7 +4,17 @@ import math
 
 import pytest
 
-from mercer.report.words import count, listed, number, plural, quoted, removal, seconds, share
+from mercer.report.words import (
+    count,
+    entry,
+    listed,
+    number,
+    plural,
+    quoted,
+    removal,
+    seconds,
+    share,
+)
 
 
 @pytest.mark.parametrize(
@@ -42,6 +52,11 @@ def test_number(value, text):
 )
 def test_share(value, text):
     assert share(value) == text
+
+
+def test_a_year_in_the_data_has_no_comma():
+    assert [entry(value) for value in (1962.0, -1962.5, 12345.0)] == ["1962", "−1962", "12,345"]
+    assert entry(None) == "–"
 
 
 def test_times_and_lists():

@@ -12,7 +12,7 @@ from .facts import Excerpt
 from .measure.columns import Relevances
 from .subject import Subject
 from .table.summary import date_text
-from .words import NOTHING, number
+from .words import NOTHING, entry
 
 COLUMNS = 4  # that are shown of a row
 LONGEST = 60  # characters of a value
@@ -44,4 +44,4 @@ def _text(form: str, value: Any) -> str:
         return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
     if form == "booleans":
         return "True" if value else "False"
-    return date_text(float(value), np.inf) if form == "dates" else number(float(value))
+    return date_text(float(value), np.inf) if form == "dates" else entry(float(value))

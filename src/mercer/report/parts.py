@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -21,6 +22,7 @@ from .subject import Core, Learner, Subject, core_of, learner_of, taken, values_
 
 OWN_ROWS = 2000  # of the fit, on which a model is judged to see how closely it follows them
 LONGEST = 600  # characters of a model with its parameters
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # of functions, which differs from run to run
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -93,7 +95,7 @@ class Parts:
         model = self.subject.model
         return ModelFacts(
             name=type(model).__name__,
-            text=" ".join(checks.show(model, LONGEST).split()),
+            text=_ADDRESS.sub("", " ".join(checks.show(model, LONGEST).split())),
             task="regression" if self.subject.classes is None else "classification",
             training_skill=self.clock.attempt("the score on rows of the fit", self._own_skill, 0.5),
             notes=tuple(getattr(model, "notes_", ())),

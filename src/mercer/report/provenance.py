@@ -41,7 +41,7 @@ class Provenance:
     fit_seconds : float or None
         Time that the fit took.
     fit_bytes : int or None
-        Bytes that the fit held beyond the data.
+        Bytes that the fit held beyond the data; of an ensemble those of its encoded rows.
     kernel_values : int or None
         Kernel values that one prediction takes.
     members : int or None

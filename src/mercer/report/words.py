@@ -27,6 +27,12 @@ def number(value: float | None, digits: int = 4) -> str:
     return text.replace("-", MINUS)
 
 
+def entry(value: float | None) -> str:
+    """Return a number that stands in the data; of up to four digits it may be a year."""
+    text = number(value)
+    return text.replace(",", "") if value is not None and abs(value) < 10_000 else text
+
+
 def count(value: int) -> str:
     """Return a whole number with commas."""
     return f"{value:,d}"

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from report_samples import rows
 
-from mercer import SVC, KernelNeighborsRegressor, KernelRidge, KernelRidgeClassifier, MKLClassifier
+from mercer import (
+    SVC,
+    AutoKernelRegressor,
+    KernelNeighborsRegressor,
+    KernelRidge,
+    KernelRidgeClassifier,
+    MKLClassifier,
+)
 from mercer.kernels import (
     Categorical,
     Chi2,
@@ -199,6 +206,13 @@ def test_influence_is_what_leaving_a_row_out_does(intercept):
 def test_weights_take_the_closed_form_away():
     model = KernelRidge(0.3, kernel=Gaussian(0.5)).fit(X, Y, sample_weight=np.linspace(0.1, 3, 50))
     assert influence_of(*both(model, X, Y)).measure == "coefficient"
+
+
+def test_a_member_without_points_has_no_influential_ones():
+    with pytest.warns(UserWarning, match="time_limit must be long enough"):
+        model = AutoKernelRegressor(time_limit=1e-6).fit(X, Y)  # a linear one, by an exact map
+    with pytest.raises(NotShown, match="a sum of features"):
+        influence_of(*both(model, X, Y))
 
 
 def test_influence_on_a_machine_is_its_coefficient():

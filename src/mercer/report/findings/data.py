@@ -181,12 +181,12 @@ def row_names(facts: Facts) -> Finding | None:
     ]
     if not found:
         return None
-    names = listed([f"{quoted(one.name)} ({count(one.distinct)})" for one in found])
+    names = listed([f"{quoted(one.name)} ({count(one.distinct)} levels)" for one in found])
     return Finding(
         code="M018",
         severity=LOW,
         title="Categories that nearly name the rows",
-        found=f"Most levels have a single row: {names} levels in {count(facts.data.rows)} rows.",
+        found=f"Most levels have a single row: {names} in {count(facts.data.rows)} rows.",
         advice="Drop what only names rows, or cut it to a part that repeats, such as a prefix.",
         numbers={"columns": len(found), "levels": max(one.distinct for one in found)},
     )

@@ -88,7 +88,10 @@ def _cost(certificate: Certificate) -> str:
         if not certificate.kernel_entries
         else (f", {count(int(certificate.kernel_entries))} kernel values")
     )
-    return f"It took {seconds(certificate.seconds)}{values} and {bytes_text(certificate.bytes)}."
+    size = bytes_text(certificate.bytes)
+    if isinstance(certificate, AutoCertificate):  # which counts the encoded rows only
+        size += " for the encoded rows"
+    return f"It took {seconds(certificate.seconds)}{values} and {size}."
 
 
 def _meaning(status: Status, certificate: Any) -> list[str]:

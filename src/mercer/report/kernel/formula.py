@@ -151,7 +151,7 @@ class _Writer:
         kind = "weights of the columns" if M.ndim == 1 else "matrix"
         diagonal = M if M.ndim == 1 else np.diag(M)
         self.note(
-            f"x and y stand for M^½ x and M^½ y with a learned metric M, a {kind}, with a diagonal "
+            f"x and y stand for √M x and √M y with a learned metric M, a {kind}, with a diagonal "
             f"from {number(float(diagonal.min()))} to {number(float(diagonal.max()))}."
         )
 

@@ -19,6 +19,7 @@ SHOWN = 8
 EXACT = 2000  # points up to which the leverage of each is computed
 SEARCHED = 50_000  # rows among which the points of a member are looked for
 CLOSE = 0.02  # to targets, of models that are fitted with little accuracy
+FEATURES = "The model is a sum of features, so that no training point can be weighed."
 LEAVE_ONE_OUT, COEFFICIENT = "leave-one-out", "coefficient"
 
 
@@ -150,7 +151,7 @@ def _coefficients(core: Core) -> tuple[Array, Array]:
     rows = _carriers(core)
     coefficients = np.asarray(holder.coefficients(model), dtype=np.float64)
     if len(coefficients) != len(rows) or not np.isfinite(coefficients).all():
-        raise NotShown("The model is a sum of features, so that no training point can be weighed.")
+        raise NotShown(FEATURES)
     coefficients = coefficients.reshape(len(rows), -1)
     lengths = np.sqrt(np.maximum(_diagonal(core, rows), 0.0))
     return np.linalg.norm(coefficients, axis=1) * lengths, rows
@@ -178,6 +179,8 @@ def _carriers(core: Core) -> Array:
     for row, point in enumerate(every):
         places.setdefault(point.tobytes(), row)
     own = np.ascontiguousarray(core.model._prepared.points.raw, dtype=every.dtype)
+    if len(own) < len(getattr(core.model, "support_", own)):
+        raise NotShown(FEATURES)  # an exact map needs no points
     found = [places.get(point.tobytes(), -1) for point in own]
     if -1 in found:
         raise NotShown("The function is carried by points that are no rows of the data.")

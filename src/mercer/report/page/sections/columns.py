@@ -9,7 +9,7 @@ from ....plots import ColumnRelevanceDisplay, PartialDependenceDisplay
 from ...facts import Facts
 from ...measure.columns import Dependence, Relevances
 from ...table.summary import date_text
-from ...words import number, quoted, share
+from ...words import entry, number, quoted, share
 from ..markup import Html, element, folded, paragraph, table
 from ..pictures import WIDTH, figure, word, words
 from .base import Section, absences, pictures
@@ -116,4 +116,4 @@ def _value(one: Dependence, place: int) -> str:
     value = one.values[place]
     if isinstance(value, str):
         return quoted(value)
-    return date_text(value, np.inf) if one.kind == "date" else number(value)
+    return date_text(value, np.inf) if one.kind == "date" else entry(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...facts import Facts
 from ...table.drift import ColumnShift, Drift
 from ...table.summary import ColumnFacts
-from ...words import count, number, plural, share
+from ...words import count, entry, number, plural, share
 from ..markup import Html, element, folded, joined, paragraph, table
 from ..small import histogram, meter
 from .base import Section, absences
@@ -72,7 +72,7 @@ def _target(facts: Facts) -> Html:
 
 
 def _end(value: float | str | None) -> str:
-    return value if isinstance(value, str) else number(value)
+    return value if isinstance(value, str) else entry(value)
 
 
 def _bars_label(one: ColumnFacts) -> str:

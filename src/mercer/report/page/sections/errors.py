@@ -117,7 +117,7 @@ def _worst(facts: Facts, worst: Sequence[Miss], measure: str, title: str) -> lis
     if not worst:
         return []
     columns = facts.excerpt.columns if facts.judgement and facts.judgement.on != "test" else ()
-    head = ["row", "came true", "predicted", *([measure] if measure else []), *columns]
+    head = ["row", "truth", "predicted", *([measure] if measure else []), *columns]
     rows = []
     for one in worst:
         line = [count(one.row), _text(one.truth), _text(one.predicted)]

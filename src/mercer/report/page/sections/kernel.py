@@ -42,7 +42,7 @@ def _explained(found: Influence) -> str:
 
 
 def _table(facts: Facts, found: Influence) -> Html:
-    head = ["row", "came true", "influence", *facts.excerpt.columns]
+    head = ["row", "truth", "influence", *facts.excerpt.columns]
     rows = []
     for one in found.points:
         truth = one.truth if isinstance(one.truth, str) else number(one.truth)

@@ -42,13 +42,15 @@ def model_section(facts: Facts) -> Section:
 def _leaderboard(board: LeaderboardFacts) -> list[Html]:
     members = sum(one.weight > 0 for one in board.lines)
     text = (
-        f"{plural(len(board.lines), 'candidate')} were judged on rows they had not seen; "
+        f"{plural(len(board.lines), 'candidate was', 'candidates were')} judged on rows not seen "
+        f"before; "
         f"{plural(members, 'one is', 'are')} in the ensemble, whose own {board.measure} is "
         f"{number(board.loss)}."
     ).replace("1 one is", "one is")
     explained = (
         "A name says the learner (ridge; rfm, ridge with a learned metric; svm), the kernel, its "
-        "width in median distances of two rows, and the scale of the numbers."
+        "width in median distances of two rows, the scale of the numbers, and of a learned metric "
+        "whether it is a full matrix or a diagonal, and its rounds."
     )
     head = ["candidate", board.measure, "weight", "", "penalty", "time"]
     options = {"label": "Leaderboard", "numbers": (1, 2, 4, 5)}

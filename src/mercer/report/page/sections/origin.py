@@ -24,7 +24,7 @@ def origin_section(facts: Facts) -> Section:
         ("Seed of the fit", "" if one.seed is None else str(one.seed)),
         ("Seed of the report", str(one.random_state)),
         ("Time of the fit", "" if one.fit_seconds is None else seconds(one.fit_seconds)),
-        ("Memory of the fit", "" if one.fit_bytes is None else _memory(one.fit_bytes)),
+        ("Memory of the fit", _memory(one.fit_bytes, one.members)),
         ("Cost of a prediction", _cost(one.kernel_values, one.members)),
         ("Versions", ", ".join(f"{name} {text}" for name, text in one.versions.items())),
     ]
@@ -38,8 +38,10 @@ def origin_section(facts: Facts) -> Section:
     return Section(key="origin", title="Time, memory, origin", body=Html("".join(parts)))
 
 
-def _memory(size: int) -> str:
-    return f"{bytes_text(size)} beyond the data"
+def _memory(size: int | None, members: int | None) -> str:
+    if size is None:
+        return ""
+    return f"{bytes_text(size)} {'beyond the data' if members is None else 'for the encoded rows'}"
 
 
 def _cost(values: int | None, members: int | None) -> str:
