@@ -13,8 +13,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import mercer.sklearn as ours
 from mercer.sklearn import machines
-from mercer.sklearn.answering import Answering
-from mercer.sklearn.engines import fitted
+from mercer.sklearn.libsvm.answering import Answering
+from mercer.sklearn.libsvm.engines import fitted
 
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -114,7 +114,7 @@ def test_sparse_rows_give_sparse_attributes(kind, fallbacks):
 
 def test_many_sparse_rows_stay_sparse(monkeypatch, fallbacks):
     dense_model = ours.SVC(tol=TOL).fit(sp.csr_array(X3), Y3)
-    monkeypatch.setattr("mercer.sklearn.answering.FEW_ENTRIES", 0)
+    monkeypatch.setattr("mercer.sklearn.libsvm.answering.FEW_ENTRIES", 0)
     sparse_model = ours.SVC(tol=TOL).fit(sp.csr_array(X3), Y3)
     np.testing.assert_allclose(
         sparse_model.decision_function(sp.csr_array(X3)),

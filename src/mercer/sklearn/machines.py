@@ -15,9 +15,9 @@ import sklearn.svm
 
 from ..checks import Array, MercerError
 from ..status import Status
-from .answering import Answering, takes_matrix, written_out
-from .engines import Fitted, fitted, is_served, work_of_fit
-from .platt import sigmoids_of_pairs
+from .libsvm.answering import Answering, takes_matrix, written_out
+from .libsvm.engines import Fitted, fitted, is_served, work_of_fit
+from .libsvm.platt import sigmoids_of_pairs
 from .serving import log_fallback, pays
 
 # Below so much work LIBSVM is as fast.

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Array, MercerError
-from ..models import SVC, SVR, NuSVC, NuSVR, OneClassSVM
-from ..models.svm.base import SupportVectorEstimator, SvmCertificate
-from ..monitor import Monitor
-from ..status import Status
+from ...checks import Array, MercerError
+from ...models import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from ...models.svm.base import SupportVectorEstimator, SvmCertificate
+from ...monitor import Monitor
+from ...status import Status
+from ..serving import log_fallback
 from .answering import kernel_of, takes_matrix
-from .serving import log_fallback
 
 UNREACHED = 1e10  # the bound of coefficients where C is infinite
 

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from ..checks import Array
-from ..models.svm.classes import class_pairs
+from ...checks import Array
+from ...models.svm.classes import class_pairs
 from .answering import takes_matrix
 from .engines import engine_of, weights_of
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..checks import Array, MercerError
-from ..grams import Prepared, prepare
-from ..inputs import Matrix
-from ..kernels import Gaussian, Kernel, Linear, Polynomial, Precomputed
-from ..models.svm.classes import groups_of, scores_of_pairs
+from ...checks import Array, MercerError
+from ...grams import Prepared, prepare
+from ...inputs import Matrix
+from ...kernels import Gaussian, Kernel, Linear, Polynomial, Precomputed
+from ...models.svm.classes import groups_of, scores_of_pairs
 
 KERNELS: dict[str, Callable[[Any], Kernel]] = {
     "linear": lambda model: Linear(),

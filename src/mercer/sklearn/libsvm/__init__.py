@@ -1,0 +1,1 @@
+"""What stands behind the hooks of scikit-learn's support vector machines."""
