@@ -22,6 +22,9 @@ FILES: dict[str, tuple[str, dict[str, str]]] = {
     "svm/tests/test_sparse.py": ("", {}),
     "tests/test_kernel_ridge.py": ("", {}),
     "gaussian_process/tests/test_gpr.py": ("", {}),
+    "decomposition/tests/test_kernel_pca.py": ("", {}),
+    "tests/test_kernel_approximation.py": ("", {}),
+    "neighbors/tests/test_neighbors.py": ("not radius and not Radius and not tree", {}),
     "metrics/tests/test_pairwise.py": ("kernel or euclidean", {}),
 }
 

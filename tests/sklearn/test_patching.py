@@ -134,6 +134,20 @@ def test_a_program_runs_unchanged(tmp_path):
     assert done.stdout == "mercer.sklearn.machines 7 ['--flag', 'x']\n", done.stderr
 
 
+def test_modules_are_loaded_when_a_program_asks_for_them():
+    code = (
+        "import sys; assert 'sklearn.decomposition' not in sys.modules; "
+        "from sklearn.decomposition import KernelPCA, PCA; "
+        "import mercer, sklearn.decomposition as d; "
+        "print(KernelPCA.__module__, PCA.__module__.partition('.')[0]); mercer.unpatch_sklearn(); "
+        "print(d.KernelPCA.__module__); import sklearn.neighbors as n; "
+        "print(n.KNeighborsClassifier.__module__)"
+    )
+    done = run("-c", code)
+    lines = ["mercer.sklearn.kernel_pca sklearn", "sklearn.decomposition._kernel_pca"]
+    assert done.stdout.splitlines() == [*lines, "sklearn.neighbors._classification"], done.stderr
+
+
 def test_code_and_modules_run_as_well():
     code = "from sklearn.svm import SVR; print(SVR.__module__, __name__)"
     assert run("-c", code).stdout == "mercer.sklearn.machines __main__\n"

@@ -10,12 +10,17 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .approximation import Nystroem as Nystroem
+    from .approximation import RBFSampler as RBFSampler
     from .gaussian_process import GaussianProcessRegressor as GaussianProcessRegressor
+    from .kernel_pca import KernelPCA as KernelPCA
     from .machines import SVC as SVC
     from .machines import SVR as SVR
     from .machines import NuSVC as NuSVC
     from .machines import NuSVR as NuSVR
     from .machines import OneClassSVM as OneClassSVM
+    from .neighbors import KNeighborsClassifier as KNeighborsClassifier
+    from .neighbors import KNeighborsRegressor as KNeighborsRegressor
     from .pairwise import chi2_kernel as chi2_kernel
     from .pairwise import euclidean_distances as euclidean_distances
     from .pairwise import laplacian_kernel as laplacian_kernel
@@ -29,10 +34,15 @@ if TYPE_CHECKING:
 
 _HOME = {
     "GaussianProcessRegressor": "gaussian_process",
+    "KNeighborsClassifier": "neighbors",
+    "KNeighborsRegressor": "neighbors",
+    "KernelPCA": "kernel_pca",
     "KernelRidge": "ridge",
     "NuSVC": "machines",
     "NuSVR": "machines",
+    "Nystroem": "approximation",
     "OneClassSVM": "machines",
+    "RBFSampler": "approximation",
     "SVC": "machines",
     "SVR": "machines",
     "chi2_kernel": "pairwise",

@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 from ..checks import Array, MercerError
 from ..linalg.blas import half_square, mirror, product, solve_lower
 from ..monitor import warn
+from .pairwise import is_table
 from .serving import log_fallback, pays
 from .translation import Covariance
 
@@ -95,7 +96,7 @@ class GaussianProcessRegressor(sklearn.gaussian_process.GaussianProcessRegressor
 
     def _is_served_at(self, X: Any) -> bool:
         """Return whether the engine gives the posterior at new points, and is faster."""
-        if not (isinstance(X, np.ndarray) or hasattr(X, "iloc")):
+        if not is_table(X):
             log_fallback(self, "the points are neither arrays nor frames")
             return False
         return self._is_served(len(X) * len(self.X_train_), FEWEST_OF_POSTERIOR)

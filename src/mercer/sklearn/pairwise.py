@@ -297,6 +297,11 @@ def pairwise_kernels(
     return ours(X, Y, **kwds)
 
 
+def is_table(points: object) -> bool:
+    """Return whether points are an array or a frame: of other things scikit-learn knows more."""
+    return isinstance(points, np.ndarray) or hasattr(points, "iloc")
+
+
 def _is_above_zero(gamma: object) -> bool:
     return gamma is None or (isinstance(gamma, Real) and 0 < float(gamma) < np.inf)
 
@@ -304,7 +309,7 @@ def _is_above_zero(gamma: object) -> bool:
 def _is_worth_it(who: str, X: Any, Y: Any, *, products: bool = False) -> bool:
     """Return whether the engine takes these points and is faster; products: of pairs of rows."""
     other = X if Y is None else Y
-    if not all(isinstance(points, np.ndarray) or hasattr(points, "iloc") for points in (X, other)):
+    if not (is_table(X) and is_table(other)):
         log_fallback(who, "the points are neither arrays nor frames")
         return False
     if X.ndim != 2 or other.ndim != 2:

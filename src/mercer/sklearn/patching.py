@@ -3,7 +3,8 @@
 Only public names change: `sklearn.svm.SVC`, not `sklearn.svm._classes.SVC`, so that what was
 pickled before still finds its class. An estimator is loaded when a program first asks for it,
 because loading all of mercer takes longer than many programs run; until then its name is answered
-by the `__getattr__` of its module.
+by the `__getattr__` of its module. A module of scikit-learn that nobody has loaded is not loaded
+for the patch either: it is changed once a program imports it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import importlib
 import sys
 from collections.abc import Callable
 from functools import partial
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
@@ -26,7 +28,13 @@ ESTIMATORS = {
     "OneClassSVM": ("sklearn.svm", "machines"),
     "KernelRidge": ("sklearn.kernel_ridge", "ridge"),
     "GaussianProcessRegressor": ("sklearn.gaussian_process", "gaussian_process"),
+    "KernelPCA": ("sklearn.decomposition", "kernel_pca"),
+    "KNeighborsClassifier": ("sklearn.neighbors", "neighbors"),
+    "KNeighborsRegressor": ("sklearn.neighbors", "neighbors"),
+    "Nystroem": ("sklearn.kernel_approximation", "approximation"),
+    "RBFSampler": ("sklearn.kernel_approximation", "approximation"),
 }
+PLACES = {place for place, _ in ESTIMATORS.values()}
 # scikit-learn's own functions find these in their module, so they are there from the start.
 FUNCTIONS = pairwise.__all__
 HOMES = ("sklearn.metrics.pairwise", "sklearn.metrics")
@@ -57,19 +65,16 @@ def patch_sklearn() -> None:
     """
     if is_patched():
         return
-    for place in {*HOMES, *(place for place, _ in ESTIMATORS.values())}:
-        importlib.import_module(place)
     for place in HOMES:
+        importlib.import_module(place)
         for name in FUNCTIONS:
             if hasattr(sys.modules[place], name):
                 _put(place, name, getattr(pairwise, name))
     for table in TABLES:
         _swap(table, lambda function: getattr(pairwise, function.__name__))
-    for name, (place, _) in ESTIMATORS.items():
-        module = sys.modules[place]
-        vars(module)["__getattr__"] = partial(_load, module)
-        vars(module)["__dir__"] = partial(_names, module)
-        _saved[place, name] = vars(module).pop(name)
+    for place in PLACES.intersection(sys.modules):
+        _exchange(place)
+    sys.meta_path.insert(0, _WATCH)
 
 
 def unpatch_sklearn() -> None:
@@ -96,10 +101,11 @@ def unpatch_sklearn() -> None:
         _swap(table, lambda function: own[function.__name__])
     for (place, name), found in _saved.items():
         vars(sys.modules[place])[name] = found
-    for place in {place for place, _ in ESTIMATORS.values()}:
+    for place in {place for place, _ in _saved} - {*HOMES}:
         for hook in ("__getattr__", "__dir__"):
             vars(sys.modules[place]).pop(hook)
     _saved.clear()
+    sys.meta_path.remove(_WATCH)
 
 
 def is_patched() -> bool:
@@ -117,6 +123,37 @@ def is_patched() -> bool:
     False
     """
     return bool(_saved)
+
+
+class _Watch:
+    """Exchanges the estimators of a module of scikit-learn as soon as a program has loaded it."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(name, path) if name in PLACES else None
+        if spec is None or spec.loader is None:
+            return None
+        load = spec.loader.exec_module
+
+        def load_and_exchange(module: ModuleType) -> None:
+            load(module)
+            if is_patched():
+                _exchange(name)
+
+        spec.loader.exec_module = load_and_exchange  # type: ignore[method-assign]
+        return spec
+
+
+_WATCH = _Watch()
+
+
+def _exchange(place: str) -> None:
+    """Let the names of a module's estimators be answered by `_load`."""
+    module = sys.modules[place]
+    for name, (home, _) in ESTIMATORS.items():
+        if home == place:
+            _saved[place, name] = vars(module).pop(name)
+    vars(module)["__getattr__"] = partial(_load, module)
+    vars(module)["__dir__"] = partial(_names, module)
 
 
 def _put(place: str, name: str, ours: Any) -> None:
