@@ -25,8 +25,8 @@ from . import strict
 from .streams import Source
 
 FORMAT = (1, 2)  # what this reader understands, and what this writer writes
-HEADER_LIMIT = 10_000_000
-TENSOR_LIMIT = 4096
+HEADER_LIMIT = 50_000_000
+TENSOR_LIMIT = 65_536  # a table learner has up to eight for each column
 SIZE_LIMIT = 2**48  # of one dimension: far above any file, far below an overflow
 DIMENSION_LIMIT = 32
 

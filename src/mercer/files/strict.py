@@ -9,7 +9,7 @@ from typing import Any
 from ..checks import FileError, sentence
 
 DEPTH_LIMIT = 64
-MARK_LIMIT = 500_000  # brackets and commas: one value each at most, so they bound the memory
+MARK_LIMIT = 2_500_000  # brackets and commas: one value each at most, so they bound the memory
 
 
 def loads(text: str | bytes, who: str) -> Any:
