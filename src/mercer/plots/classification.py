@@ -197,7 +197,6 @@ class CalibrationDisplay(Display):
     error: float = field(init=False)
 
     _size: ClassVar[tuple[float, float]] = (5.4, 4.6)
-    _legend: ClassVar[str] = "upper left"
 
     def __post_init__(self) -> None:
         who = self._who()
