@@ -13,6 +13,7 @@ from command_line import QUICK, call
 from forgery import content, forge
 
 from mercer import SVC, TableEncoder, save
+from mercer.cli.learn import fitjob
 from mercer.files import atomic
 
 
@@ -77,7 +78,7 @@ def test_a_wrong_delimiter_and_a_right_one(tmp_path):
     words = ("fit", tmp_path / "d.csv", "-t", "y", *QUICK)
     assert call(*words, "--out", tmp_path / "a.mercer").code == 0  # it is found out
     ended = call(*words, "--delimiter", ",", "--out", tmp_path / "b.mercer")
-    assert refused(ended, 3)
+    assert refused(ended, 3, "Say --delimiter ';'.")  # which a shell would read as the end
     (tmp_path / "d.csv").write_text(GOOD.replace(",", "~"))
     ended = call(*words, "--out", tmp_path / "b.mercer")
     assert refused(ended, 3)
@@ -249,6 +250,19 @@ def test_an_output_that_cannot_be(tmp_path, monkeypatch, out, text):
     ended = call("fit", "data.csv", "-t", "y", "--out", out, "--force", "--no-report")
     assert refused(ended, 2, text)
     assert Path("data.csv").read_text() == GOOD
+
+
+def test_the_name_of_predictions_must_tell_their_format(home, numbers, tmp_path):
+    ended = call("predict", numbers, home / "new.csv", "--out", tmp_path / "p.xls")
+    assert refused(ended, 2, "--out must end in .csv", "write --output-format csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_too_wide_for_a_file_is_refused_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(fitjob, "MOST_COLUMNS", 1)
+    (tmp_path / "data.csv").write_text(GOOD)
+    ended = call("fit", tmp_path / "data.csv", "-t", "y", *QUICK, "--out", tmp_path / "m.mercer")
+    assert refused(ended, 3, "a table must have at most 1 columns; got 2. Drop columns")
 
 
 def test_two_outputs_must_be_two_files(tmp_path, monkeypatch):

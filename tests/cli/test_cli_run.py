@@ -131,8 +131,8 @@ def test_each_exception_has_a_code_and_a_sentence(error, code):
 def test_what_the_system_and_strangers_say_becomes_a_sentence():
     full = text_of(OSError(28, "No space left on device", "/tmp/m.mercer"))
     assert full == (
-        "mercer: the file '/tmp/m.mercer' must be readable or writable; got No space left on "
-        "device. Make room on the disk; a file that was there before is as it was."
+        "mercer: there must be room on the disk for '/tmp/m.mercer'; got No space left on device. "
+        "Make room; a file that was there before is as it was."
     )
     assert "the package onnx must be installed" in text_of(ModuleNotFoundError("x", name="onnx"))
     odd = text_of(ZeroDivisionError("division by zero"))

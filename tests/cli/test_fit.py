@@ -334,6 +334,7 @@ def test_a_report_that_fails_does_not_cost_the_model(home, tmp_path, monkeypatch
     ended = call("fit", home / "shop.csv", *words)
     assert ended.code == 1
     assert "no ink" in ended.err
+    assert f"The model is in {tmp_path / 'm.mercer'}, but there is no report" in ended.err
     assert read_card(tmp_path / "m.mercer").scores
 
 

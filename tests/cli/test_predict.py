@@ -173,6 +173,14 @@ def test_a_value_that_cannot_be_read_is_named_with_its_line(numbers, home, tmp_p
     assert "'large'" in ended.err
 
 
+def test_whole_numbers_to_keep_stay_whole(numbers, home):
+    names, *rows = (home / "new.csv").read_text().splitlines()
+    text = "".join(f"{place},{line}\n" for place, line in enumerate(rows))
+    (home / "named.csv").write_text(f"id,{names}\n{text}")
+    found = call("predict", numbers, home / "named.csv", "--keep", "id")
+    assert [line.split(",")[0] for line in found.out.splitlines()[:3]] == ["id", "0", "1"]
+
+
 def test_a_column_to_keep_must_be_there(numbers, home):
     ended = call("predict", numbers, home / "new.csv", "--keep", "aera")
     assert ended.code == 3

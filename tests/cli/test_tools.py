@@ -11,6 +11,7 @@ from command_line import QUICK, call
 
 from mercer import SVC, KernelRidge, load, read_card, save
 from mercer.cli.learn import tuning
+from mercer.cli.show.parts import rounded
 from mercer.cli.tools import benching
 
 # --- inspect --------------------------------------------------------------------------------------
@@ -54,6 +55,19 @@ def test_inspect_of_a_wide_table_shows_some_columns(tmp_path):
     assert call("fit", tmp_path / "x.npz", "--model", "ridge", *QUICK, "--out", out).code == 0
     assert "and 20 more; --columns shows them" in call("inspect", out).out
     assert "x49" in call("inspect", out, "--columns").out
+
+
+def test_inspect_keeps_lines_and_matrices_out_of_its_tables(tmp_path):
+    words = ("one", "two\nlines", "three")
+    rows = [f'"{words[i % 3]}",{i},{i * i % 7}\n' for i in range(40)]
+    (tmp_path / "d.csv").write_text("note,a,y\n" + "".join(rows))
+    out = tmp_path / "m.mercer"
+    words = ("fit", tmp_path / "d.csv", "-t", "y", "--task", "regression", *QUICK, "--out", out)
+    assert "two lines" in call(*words).out
+    assert "one, three, two lines" in call("inspect", out).out
+    assert rounded("2.00001*Gaussian(gamma=1).metric([0.1, 2.0]) + Linear()") == (
+        "2*Gaussian(gamma=1).metric(…) + Linear()"
+    )
 
 
 # --- tune -----------------------------------------------------------------------------------------
@@ -171,6 +185,8 @@ def test_compress_an_ensemble_by_members(classes, home, tmp_path):
     ended = call("compress", classes, "--centers", "20", "--out", small, "--json")
     assert ended.code == 0, ended.err
     assert call("predict", small, home / "shop.csv", "--proba").code == 0
+    ended = call("compress", classes, "--centers", "1", "--out", tmp_path / "one.mercer")
+    assert "The small model may predict something else" in ended.err
 
 
 def test_compress_wants_one_aim(ridge, tmp_path):

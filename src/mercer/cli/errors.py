@@ -16,6 +16,10 @@ def _type_option(found: re.Match[str]) -> str:
     return f"--type {shlex.quote(found[1] or found[2] or '')}={found[3]}"
 
 
+def _plain_option(found: re.Match[str]) -> str:
+    return f"--{found[1]} {shlex.quote(found[2])}"
+
+
 class Exit(IntEnum):
     """The exit codes of the command line."""
 
@@ -127,7 +131,7 @@ def _text_of_library(error: BaseException) -> str:
 # How advice for Python is written on a command line.
 _IN_PYTHON = (
     (re.compile(r"""types=\{(?:'([^']*)'|"([^"]*)"): ["'](\w+)["']\}"""), _type_option),
-    (re.compile(r"""\b(encoding|format|delimiter)=["']([^"']+)["']"""), r"--\1 \2"),
+    (re.compile(r"""\b(encoding|format|delimiter)=["']([^"']+)["']"""), _plain_option),
     (re.compile(r"\bmissing="), "--missing"),
     (re.compile(r"\bmemory_limit\b"), "--memory-limit"),
     (re.compile(r"\btime_limit\b"), "--time-limit"),
@@ -157,7 +161,8 @@ def _of_system(error: OSError) -> str:
 
     name = "" if error.filename is None else f" {str(error.filename)!r}"
     reason = error.strerror or type(error).__name__
-    advice = ""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        advice = "Make room on the disk; a file that was there before is as it was."
-    return sentence("mercer", f"the file{name} must be readable or writable", reason, advice)
+        advice = "Make room; a file that was there before is as it was."
+        must = f"there must be room on the disk{' for' if name else ''}{name}"
+        return sentence("mercer", must, reason, advice)
+    return sentence("mercer", f"the file{name} must be readable or writable", reason)

@@ -164,7 +164,7 @@ def _number(value: float | str) -> str:
 def _shortened(words: tuple[str, ...]) -> str:
     """Return words with commas between, as many as there is room for."""
     text = ""
-    for place, word in enumerate(words):
+    for place, word in enumerate(" ".join(one.split()) for one in words):  # each in one line
         longer = f"{text}, {word}" if text else word
         if len(longer) > SHOWN and place:
             return f"{text}, … ({len(words)}{' or more' if len(words) == MOST_LEVELS else ''})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from ..screen import Screen
     from ..stored.predicting import Predictor
 
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "npy")  # of predictions
 EPILOG = """\b
 Examples:
   mercer predict sales.mercer new.csv --out predictions.csv
@@ -43,7 +45,7 @@ Examples:
 )
 @click.option(
     "--output-format",
-    type=click.Choice(["csv", "tsv", "jsonl", "parquet", "npy"]),
+    type=click.Choice(FORMATS),
     help="What to write, where the name of OUT does not tell.",
 )
 @FORCE
@@ -68,6 +70,8 @@ def command(screen: Screen, **options: Any) -> None:
         must = "with --json predictions must go to a file"
         raise usage(who, must, "standard output", "Write --out, or --output-format jsonl.")
     check_outputs(who, {"--out": out}, options["force"], [source, data])
+    if options["output_format"] is None and out != STANDARD:
+        _require_ending(out, who)
     stored = read_model(source, who)
     require_predictor(stored, who)
     asked = Asked(
@@ -83,6 +87,21 @@ def command(screen: Screen, **options: Any) -> None:
     screen.result |= {"outside": predictor.outside, "ignored_columns": predictor.extra}
     if out != STANDARD:
         screen.note(f"{predictor.rows:,} predictions are in {out}.")
+
+
+def _require_ending(out: str, who: str) -> None:
+    """Refuse a name that does not tell the format of predictions."""
+    from ...checks import DataError
+    from ...data.formats import format_of_name
+    from ..errors import usage
+
+    try:
+        found = format_of_name(Path(out))
+    except DataError:  # of what can neither be read nor written
+        found = None
+    if found not in FORMATS:
+        must = f"--out must end in .{', .'.join(FORMATS)}"
+        raise usage(who, must, repr(out), "Rename it, or write --output-format csv.")
 
 
 def _write(screen: Screen, predictor: Predictor, options: dict[str, Any], reading: Reading) -> str:

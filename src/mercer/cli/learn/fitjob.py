@@ -11,7 +11,7 @@ import numpy as np
 
 from ...files import ModelCard, make_card
 from ...kernels import Kernel
-from ..errors import Exit
+from ..errors import Exit, data_error
 from ..outputs import STANDARD, check_outputs, default_name, save_model, size_text, writing
 from ..show.fitting import (
     data_screen,
@@ -38,6 +38,7 @@ REPORT_SHARE = 0.25  # of the time limit
 MOST_REPORT = 60.0  # seconds
 DRAWING, DRAWING_SHARE = 5.0, 0.15  # seconds, at most this share of the time, to draw the page
 JUDGE_SHARE = 0.2  # of the time limit, where models must be fitted again to be judged
+MOST_COLUMNS = 8000  # of a table, which a model file describes one by one
 SHORT = 60  # characters of a kernel on the screen
 
 
@@ -107,6 +108,7 @@ class FitJob:
                 settings.data, settings.columns, settings.reading, settings.task, self.who
             )
         check_model(settings.model, training.task.kind, settings.task, self.who)
+        _check_width(training, self.who)
         screen.show(*data_screen(training))
         learned = self._learn(training)
         model = learned.model
@@ -115,7 +117,8 @@ class FitJob:
         notes = [*notes_of(model), *learned.notes]
         card = self._card(training, model, judgement, notes)
         save_model(model, settings.out or STANDARD, card)
-        if failure is not None:  # the model is safe by now
+        if failure is not None:
+            self.screen.warn(f"The model is in {settings.out}, but there is no report of it.")
             raise failure
         if report is not None and settings.report is not None:
             with writing():
@@ -171,7 +174,7 @@ class FitJob:
         if left is not None:
             left = max(left - self._reserve(wish), 0.3 * left)
         if not self.screen.is_live and left is not None:
-            self.screen.note(f"Fitting for up to {left:.0f} s.")
+            self.screen.note(f"Fitting for up to {seconds(left)}.")
         with self.screen.bar("Fitting", left) as bar:
             return learn(replace(wish, seconds=left), training.X, training.y, training.groups, bar)
 
@@ -267,6 +270,14 @@ class FitJob:
         }
 
 
+def _check_width(training: Training, who: str) -> None:
+    """Refuse tables whose columns a model file has no room for, before anything is computed."""
+    if training.read.kind == "table" and training.X.shape[1] > MOST_COLUMNS:
+        must = f"a table must have at most {MOST_COLUMNS:,} columns"
+        advice = "Drop columns, or write the numbers into a .npy file and fit --model ridge --raw."
+        raise data_error(who, must, f"{training.X.shape[1]:,}", advice)
+
+
 def _twin(page: str) -> str:
     """Return the name of the JSON that is written beside a report."""
     return f"{page.removesuffix('.html')}.json"
@@ -299,13 +310,15 @@ def facts_of(fitted: Fitted) -> list[tuple[str, str]]:
     card, members = fitted.card, getattr(fitted.model, "members_", None)
     found = [("learner", card.estimator)]
     if members:
-        found = [("learner", f"{card.estimator}, an ensemble of {len(members)} kernel models")]
+        several = f"an ensemble of {len(members)} kernel models"
+        what = several if len(members) > 1 else "one kernel model"
+        found = [("learner", f"{card.estimator}, {what}")]
         for member in members[:3]:
             kernel = _short(rounded(repr(member.model.kernel_)))
             found.append((f"{100 * member.weight:3.0f} %", f"{member.name}  {kernel}"))
         if len(members) > 3:
-            rest, count = 100 * sum(one.weight for one in members[3:]), len(members) - 3
-            found.append((f"{rest:3.0f} %", f"{count} other{'s' if count > 1 else ''}"))
+            rest, others = 100 * sum(one.weight for one in members[3:]), len(members) - 3
+            found.append((f"{rest:3.0f} %", f"{others} other{'s' if others > 1 else ''}"))
     else:
         found.append(("kernel", _short(rounded(card.kernel))))
         found += _penalties(members_of(fitted.model)[0])

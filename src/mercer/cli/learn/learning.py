@@ -63,7 +63,7 @@ def _automatic(wish: Wish, X: Any, y: Array, groups: Array | None, bar: Bar) -> 
         random_state=wish.seed,
         callback=told,
     )
-    return model.fit(X, y, groups=groups)
+    return model.fit(X, y, groups=groups).set_params(callback=None)
 
 
 def encoded_points(wish: Wish, X: Any) -> tuple[Any, Any]:

@@ -31,7 +31,8 @@ def inspect_screen(stored: Stored, all_columns: bool) -> Iterator[RenderableType
         yield from _scores(card)
     yield heading("Model")
     facts = [("kernel", rounded(found["kernel"]))] if found["kernel"] else []
-    facts += [("carried by", f"{found['training_points']:,} points, which are in the file")]
+    of = f" of {len(found['members'])} members" if len(found["members"]) > 1 else ""
+    facts += [("carried by", f"{found['training_points']:,} points{of}, which are in the file")]
     facts += [("certificate", found["certificate"])] if found["certificate"] else []
     yield pairs(facts)
     if found["members"]:
@@ -95,7 +96,7 @@ def _column(column: CardColumn) -> tuple[str, str, str, str]:
         ends = (column.low, column.high)
         values = " to ".join(end if isinstance(end, str) else f"{end:.6g}" for end in ends)
     elif column.levels is not None:
-        shown = ", ".join(column.levels[:SHOWN_LEVELS])
+        shown = ", ".join(" ".join(one.split()) for one in column.levels[:SHOWN_LEVELS])
         count = len(column.levels)
         values = shown if count <= SHOWN_LEVELS else f"{shown}, … ({count})"
     return column.name, kind, missing, values

@@ -27,7 +27,12 @@ def indented(part: RenderableType) -> Padding:
 def table(
     heads: Sequence[str], rows: Sequence[Sequence[str | Text]], right: Sequence[int] = ()
 ) -> Padding:
-    """Return a table without lines; right: the columns whose entries stand at the right."""
+    """Return a table without lines; right: the columns whose entries stand at the right.
+
+    Rich would break lines of other columns for the sake of an empty one at the end.
+    """
+    if not heads[-1] and not any(str(row[-1]) for row in rows):
+        heads, rows = heads[:-1], [row[:-1] for row in rows]
     found = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for place, head in enumerate(heads):
         found.add_column(head, justify="right" if place in right else "left", overflow="fold")
@@ -85,11 +90,13 @@ def with_error(value: float, error: float | None) -> str:
     return f"{value:,.{places}f} ± {error:,.{places}f}"
 
 
+_METRIC = re.compile(r"\.metric\((M\d+x\d+_\w+|\[[^\]]*\])\)")
 _NUMBER = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?")
 
 
 def rounded(expression: str) -> str:
-    """Return an expression with its numbers to four digits, for a reader."""
+    """Return an expression with its numbers to four digits and no matrices, for a reader."""
+    expression = _METRIC.sub(".metric(…)", expression)
     return _NUMBER.sub(lambda found: f"{float(found[0]):.4g}", expression)
 
 

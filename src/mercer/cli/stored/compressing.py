@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..screen import Screen
 
 WHO = "mercer compress"
+ROUGH = 0.3  # of the size of a function: it has moved too far
 
 
 def run_compress(
@@ -108,6 +109,11 @@ def _show(
     )
     if error is not None:
         screen.show(f"  The functions have moved by at most {100 * error:.3g} % of their size.")
+        if error > ROUGH and change is None:
+            screen.warn(
+                "The small model may predict something else: take more --centers or a smaller "
+                "--tol, or name rows by --data to see how far their predictions move."
+            )
     if change is not None and "largest" in change:
         screen.show(
             f"  Predictions of the rows given have moved by {change['mean']:.4g} on average, "

@@ -18,10 +18,13 @@ from ..learn.training import Reading
 from .models import Stored, chances, class_names
 
 if TYPE_CHECKING:
+    import polars
+
     from ..bars import Bar
     from ..screen import Screen
 
 BLOCK = 20_000  # rows
+EXACT = 2**53  # up to which a float is a whole number without doubt
 TABLES = ("csv", "tsv", "parquet", "jsonl")
 
 
@@ -38,6 +41,33 @@ class Asked:
     keep: Sequence[str] = ()
 
 
+class Kept:
+    """The columns of the data that are written beside the predictions."""
+
+    def __init__(self, names: Sequence[str], who: str) -> None:
+        self.names, self.who = names, who
+        self._fractions: set[str] = set()  # those that have had a number that is not whole
+
+    def columns(self, frame: Any) -> dict[str, Any]:
+        """Return them for a block of the data."""
+        if self.names and not hasattr(frame, "get_column"):
+            raise usage(self.who, "--keep is for columns of tables", "other data")
+        for name in self.names:
+            if name not in frame.columns:
+                must = f"--keep {name} must be a column of the data"
+                raise data_error(self.who, must, "none of that name", nearest(name, frame.columns))
+        return {name: self._as_written(frame.get_column(name)) for name in self.names}
+
+    def _as_written(self, column: polars.Series) -> list[Any]:
+        """Return the values of a column; numbers that have all been whole so far stay so."""
+        values = column.to_list()
+        if column.dtype.is_float() and column.name not in self._fractions:
+            if all(one is None or (one.is_integer() and abs(one) < EXACT) for one in values):
+                return [None if one is None else int(one) for one in values]
+            self._fractions.add(column.name)
+        return values
+
+
 class Predictor:
     """Predicts blocks of rows, and notes what is outside of what the model knows."""
 
@@ -45,6 +75,7 @@ class Predictor:
         self.stored, self.asked, self.who = stored, asked, who
         self.rows = 0
         self.extra: list[str] = []
+        self._kept = Kept(asked.keep, who)
         self._watch = None if stored.card is None else Outside(stored.card)
         self._chances = chances(stored, who) if asked.proba else None
         self._check()
@@ -101,7 +132,7 @@ class Predictor:
         points, kept = self.pair_of(block)
         if self._watch is not None:
             self._watch.add(points)
-        found = self._kept(kept)
+        found = self._kept.columns(kept)
         found |= self._answers(points)
         self.rows += len(block)
         return found
@@ -124,17 +155,6 @@ class Predictor:
     def _note_extra(self, given: Sequence[str], names: Sequence[str]) -> None:
         known = {*names, *self.asked.keep, *([self.stored.card.target] if self.stored.card else [])}
         self.extra = [name for name in given if name not in known]
-
-    def _kept(self, frame: Any) -> dict[str, Any]:
-        if not self.asked.keep:
-            return {}
-        if not hasattr(frame, "get_column"):
-            raise usage(self.who, "--keep is for columns of tables", "other data")
-        for name in self.asked.keep:
-            if name not in frame.columns:
-                must = f"--keep {name} must be a column of the data"
-                raise data_error(self.who, must, "none of that name", nearest(name, frame.columns))
-        return {name: frame.get_column(name).to_list() for name in self.asked.keep}
 
     def _answers(self, points: Any) -> dict[str, Any]:
         """Return the columns of predictions."""

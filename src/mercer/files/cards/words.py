@@ -32,7 +32,9 @@ def _reason(status: Status) -> str:
 
 
 def _automatic(certificate: AutoCertificate) -> str:
-    judged = f"{certificate.candidates} candidates were judged by rows that they had not seen"
+    several = f"{certificate.candidates} candidates were"
+    who = "1 candidate was" if certificate.candidates == 1 else several
+    judged = f"{who} judged by rows not seen before"
     if certificate.status is Status.COMPLETE:
         return f"{judged}; the race came to its end."
     if certificate.status is Status.CANCELLED:

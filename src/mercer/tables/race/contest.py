@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ...checks import sentence
-from ...monitor import Stopped
+from ...checks import InputError, sentence
+from ...monitor import Stopped, logger
 from ...status import Status
 from .holdout import HoldoutJudge
 from .judging import RIDGES, TREES, Candidate, FoldJudge, Judged, sees_all_classes
@@ -59,7 +59,7 @@ class Race(ABC):
         except Stopped as stopped:
             self.cancelled = stopped.reason == Status.CANCELLED
             if not self.cancelled:
-                self.skipped.add("the last one")
+                self.skipped.add("the last candidate")
         if not self.results.kernel_models():
             self._warn_of_haste()
             self.results.add(self._last_resort())
@@ -223,7 +223,11 @@ class HoldoutRace(Race):
                 break
             seen.add(kind)
             start = time.monotonic()
-            self.results.add([self.judge.promoted(one, self.limits.left)])
+            try:
+                self.results.add([self.judge.promoted(one, self.limits.left)])
+            except InputError as error:  # rounding hides its penalty where there are more rows
+                logger.info("%s with all rows: %s", one.name, error)
+                self.skipped.add(one.candidate.learner)
             longest = max(longest, time.monotonic() - start)
 
     def _last_resort(self) -> list[Judged]:
