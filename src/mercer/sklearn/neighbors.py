@@ -92,7 +92,7 @@ class Searching:
         if not (metric == "manhattan" or (metric == "euclidean" and whole)):
             log_fallback(model, "the search is by products of matrices, or by another metric")
             return False
-        if X.ndim != 2 or not isinstance(k, Integral) or not 1 <= k <= len(Y):
+        if X.ndim != 2 or not isinstance(k, Integral) or not 1 <= int(k) <= len(Y):
             return False  # scikit-learn says what is wrong
         return pays(model, 0 if len(X) < FEWEST_POINTS else len(X) * Y.size, LEAST)
 
