@@ -353,3 +353,24 @@ def test_an_intercept_may_double_the_error(monkeypatch):
     gap = np.abs(new @ points[:2].T @ (found.coefficients - t) + found.intercept - b).max()
     largest = np.linalg.norm(points, axis=1).max()
     assert found.bound * largest / 2 < gap <= found.bound * largest
+
+
+def test_a_preconditioner_whose_alpha_rounding_hides_is_made_in_double(monkeypatch):
+    monkeypatch.setattr(nystrom, "DIRECT", 5)
+    problem = RidgeProblem(targets=Y, alpha=np.full(Y.shape[1], 1e-9), weight=None, intercept=True)
+    cross, lower = gram(KERNEL, X, X[:9]), np.linalg.cholesky(K[:9, :9])
+    solver = Nystrom(1e-8, 200)
+    wanted = solver.solve(cross, lower, problem, Monitor()).coefficients
+    tried = []
+
+    def second_moments(self, dtype):
+        tried.append(dtype)
+        found = real(self, np.float64)
+        return found if dtype == np.float64 else (found - np.eye(9)).astype(np.float32)
+
+    real = nystrom._Centres._second_moments
+    monkeypatch.setattr(nystrom._Centres, "_second_moments", second_moments)
+    monkeypatch.setattr(nystrom._Centres, "_precision", lambda self: np.float32)
+    found = solver.solve(cross, lower, problem, Monitor())
+    assert tried == [np.float32, np.float64]
+    assert np.allclose(found.coefficients, wanted, rtol=1e-4)

@@ -213,6 +213,14 @@ def test_a_singular_matrix_names_the_alpha_that_works(solver, dtype):
     assert np.allclose(model.predict(X.astype(dtype)), y + 0.5, atol=0.1)
 
 
+def test_of_many_points_a_refusal_looks_at_no_eigenvalues(monkeypatch):
+    monkeypatch.setattr("mercer.fitting.ridge.choice.EXPLAINED", 10)
+    twice, targets = np.vstack([X, X]), np.append(y, y + 1)
+    told = "K + alpha I must be positive definite; got alpha = 0. Raise alpha"
+    with pytest.raises(InputError, match=re.escape(told)):
+        KernelRidge(0, kernel=Gaussian(0.4), solver="cholesky").fit(twice, targets)
+
+
 def test_predictions_check_their_points():
     model = KernelRidge().fit(X, y)
     for new, told in (

@@ -1,14 +1,19 @@
 """Rows kept aside: how many rows candidates see, and fits to all of the others."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from mercer import KernelRidge
+from mercer.checks import InputError
 from mercer.monitor import Monitor
 from mercer.run import Run
 from mercer.tables.race import holdout
+from mercer.tables.race.contest import HoldoutRace
 from mercer.tables.race.holdout import (
     FEWEST_CENTRES,
+    MOMENTS_RATE,
     MOST_CENTRES,
     MOST_SIZE,
     NEARLY,
@@ -74,6 +79,18 @@ def test_few_centres_where_the_time_is_short(monkeypatch):
     assert found.trained == 120
 
 
+def test_a_candidate_that_many_rows_refuse_is_skipped(monkeypatch):
+    def refuse(judge, one, within):
+        raise InputError("K + alpha I must be positive definite")
+
+    monkeypatch.setattr(HoldoutJudge, "promoted", refuse)
+    views = {"standard": TableView(X), "rank": TableView(X)}
+    limits = Limits(monitor=Monitor(), candidates=1)
+    race = HoldoutRace(judge=replace(judge(40), views=views), limits=limits)
+    assert [one.trained for one in race.run().ranked()] == [40]
+    assert race.skipped == {"ridge"}
+
+
 def test_sizes_grow_with_the_time():
     sizes = [size_for(10**6, seconds) for seconds in (0.1, 5.0, 20.0, 60.0, 1e4)]
     assert sizes == sorted(sizes)
@@ -87,6 +104,8 @@ def test_centres_grow_with_the_time_and_fall_with_the_rows():
     assert counts == sorted(counts)
     assert (counts[0], counts[-1]) == (FEWEST_CENTRES, MOST_CENTRES)
     assert centres_for(800_000, 20, 30.0) <= centres_for(400_000, 20, 30.0)
+    few = centres_for(400_000, 20, 10.0)  # 2 n m² operations for the moments, in half of the time
+    assert 2 * 400_000 * few**2 <= 5.0 * MOMENTS_RATE
     assert whole_seconds(20_000, 20) == pytest.approx(4 * whole_seconds(10_000, 20))
 
 

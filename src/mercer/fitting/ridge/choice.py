@@ -13,6 +13,7 @@ from ...linalg.eigen import extreme_eigenvalues
 from ...solvers import RidgeProblem
 from ..budget import GramBudget, Settings
 
+EXPLAINED = 20_000  # points up to which a refusal tells the eigenvalues of K
 SOLVERS = ("auto", "primal", "cholesky", "cg", "nystrom")
 
 
@@ -99,7 +100,13 @@ class RidgeChoice(GramBudget):
         return late or seconds > self.settings.costs.pass_seconds
 
     def refusal(self) -> InputError:
-        """Say that K + alpha I is not positive definite, and from which alpha on it is."""
+        """Say that K + alpha I is not positive definite and, of few points, from which alpha on."""
+        must = "K + alpha I must be positive definite"
+        if self.n > EXPLAINED:
+            advice = "Raise alpha, or hand in X in double precision."
+            return InputError(
+                sentence(self.who, must, f"alpha = {self.problem.alpha.min():g}", advice)
+            )
         K = self.prepared.gram(dtype=np.float64, store=False)
         roots = self.problem.roots
         values = self._extremes(K, roots[:, 0])
@@ -109,7 +116,7 @@ class RidgeChoice(GramBudget):
         return InputError(
             sentence(
                 self.who,
-                "K + alpha I must be positive definite",
+                must,
                 f"alpha = {self.problem.alpha.min():g} and eigenvalues of K from {values[0]:.2g} "
                 f"to {values[-1]:.2g}",
                 f"The smallest alpha that works here is about {least:.2g}.",

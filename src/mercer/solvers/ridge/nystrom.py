@@ -129,13 +129,13 @@ class _Centres:
         total = self.cross.reduce(Normal(t, weights=self.weight))
         return whiten(self.lower, total - np.outer(self.shift, self.shift @ t / self.total))
 
-    def _second_moments(self) -> Array:
+    def _second_moments(self, dtype: Any) -> Array:
         """Return L' C L with C the share of each centre, centred: what the centres say about Z' Z.
 
         Row blocks of L end at the diagonal, so that a third of the products is enough.
         """
         m = len(self.lower)
-        total = np.zeros((m, m), dtype=self._precision(), order="F")
+        total = np.zeros((m, m), dtype=dtype, order="F")
         for start in range(0, m, BLOCK):
             rows = slice(start, min(start + BLOCK, m))
             scaled = self.lower[rows, : rows.stop] * np.sqrt(self.share[rows, None])
@@ -157,15 +157,24 @@ class _Centres:
 
     def _preconditioner(self, alpha: float) -> Operator:
         """Return r -> M**-1 r with M = L' C L + alpha I."""
+        try:
+            factor = self._factor(alpha)
+        except NotPositiveDefinite:
+            if self.second_moments.dtype == np.float64:
+                raise
+            self.second_moments = self._second_moments(np.float64)  # rounding hid alpha
+            factor = self._factor(alpha)
+        return lambda R: factor.solve(R).astype(np.float64)
+
+    def _factor(self, alpha: float) -> TileCholesky:
         M = self.second_moments.copy()
         M[np.diag_indices(len(M))] += alpha
-        factor = TileCholesky(dense_bands(M), M.dtype, self.monitor)
-        return lambda R: factor.solve(R).astype(np.float64)
+        return TileCholesky(dense_bands(M), M.dtype, self.monitor)
 
     def solve(self) -> Solution:
         problem, alphas = self.problem, self.problem.alpha
         systems = []
-        self.second_moments = self._second_moments()
+        self.second_moments = self._second_moments(self._precision())
         for alpha in np.unique(alphas):
             right = self.right[:, alphas == alpha]
             wanted = 0.7 * self.settings.tol * np.linalg.norm(right, axis=0)

@@ -11,11 +11,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ...checks import Array
+from ...checks import Array, InputError
 from ...kernels import Kernel
 from ...models.base import KernelEstimator
 from ...models.compression import Shrink
 from ...models.expansions import copy_of
+from ...monitor import logger
 from ...typing import PointsLike
 from ..encoder import TableEncoder
 from ..race.judging import LEAST_SECONDS, Judge, Judged
@@ -114,9 +115,13 @@ def fit_members(
 
 
 def _again(judge: Judge, one: Judged, rows: Array, limits: Limits) -> BaseEstimator:
-    """Return a member fitted to more rows or, where that took too long, as it was."""
+    """Return a member fitted to more rows or, where that failed or took too long, as it was."""
     within = None if limits.seconds is None else max(limits.left, LEAST_SECONDS)
-    model = judge.fitted(one.candidate, one.kernel, rows, within)
+    try:
+        model = judge.fitted(one.candidate, one.kernel, rows, within)
+    except InputError as error:
+        logger.info("%s with all rows: %s", one.name, error)
+        return one.model
     certificate = getattr(model, "certificate_", None)
     return model if certificate is None or certificate.status.is_good else one.model
 

@@ -24,6 +24,7 @@ SCREEN_SHARE = 0.25  # of the time
 SCREENED_EACH = 4  # kernels for each of a given number of candidates
 MEMBERS = 8  # that are likely to be fitted to all rows
 PROMOTED_SHARE = 0.5  # of the time, for fits to all of many rows
+CAREFUL = 0.85  # of the time that is left, for a fit that takes long to stop
 PROMOTED = 3  # candidates that are fitted to all of many rows where there is no clock
 RESORT = Candidate(learner="ridge", view=STANDARD, family="linear", width=1.0)
 RESORT_ROWS = 500
@@ -210,8 +211,9 @@ class HoldoutRace(Race):
 
     def _finish(self) -> None:
         """Fit the best candidates, one of each kind, to all of many rows."""
-        if not self.judge.has_more:
+        if not self.judge.has_more or not len(self.results):
             return
+        member = self.results.ranked()[0].fit_seconds  # which may have to be fitted in the end
         seen, longest = set[tuple[str, str]](), 0.0
         for one in self.results.kernel_models():
             kind = (one.candidate.family, one.candidate.learner)
@@ -224,7 +226,8 @@ class HoldoutRace(Race):
             seen.add(kind)
             start = time.monotonic()
             try:
-                self.results.add([self.judge.promoted(one, self.limits.left)])
+                within = CAREFUL * (self.limits.left - member)
+                self.results.add([self.judge.promoted(one, within)])
             except InputError as error:  # rounding hides its penalty where there are more rows
                 logger.info("%s with all rows: %s", one.name, error)
                 self.skipped.add(one.candidate.learner)

@@ -14,6 +14,7 @@ from ...fitting.costs import entry_seconds
 from ...fitting.ridge.dense import dense_gram
 from ...inputs import Matrix
 from ...kernels import Kernel
+from ...solvers.ridge.nystrom import DIRECT
 from .judging import LEAST_SECONDS, TREES, Candidate, Judge, Judged, best_metrics, scores_of
 from .ridges import HoldoutScores
 
@@ -21,6 +22,7 @@ USUAL_SIZE, MOST_SIZE = 4000, 6000
 NEARLY = 1.5  # times that size, up to which candidates are fitted to all rows at once
 FIT_TIME = 0.01  # of the time, that one fit may take
 FIT_RATE = 1e11  # multiplications and additions per second of a factorisation
+MOMENTS_RATE = 3e10  # the same, of the moments of few centres, each of which takes two
 FEWEST_CENTRES, MOST_CENTRES = 200, 6000
 CENTRES_SHARE = 0.5  # of the time, for passes over the values of the centres
 MOST_WHOLE = 60_000  # rows whose K is kept in memory
@@ -123,8 +125,14 @@ def whole_seconds(n: int, columns: int) -> float:
 
 
 def centres_for(n: int, columns: int, seconds: float) -> int:
-    """Return how many centres a fit of n rows in so many seconds can have."""
-    count = int(CENTRES_SHARE * seconds / (PASSES * n * entry_seconds(columns)))
+    """Return how many centres a fit of n rows in so many seconds can have.
+
+    Many take passes over their values, few the sum of their moments.
+    """
+    share = CENTRES_SHARE * seconds
+    count = int(share / (PASSES * n * entry_seconds(columns)))
+    if count <= DIRECT:
+        count = min(count, int((share * MOMENTS_RATE / (2 * n)) ** 0.5))
     return min(max(count, FEWEST_CENTRES), MOST_CENTRES)
 
 
