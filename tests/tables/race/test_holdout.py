@@ -91,6 +91,14 @@ def test_a_candidate_that_many_rows_refuse_is_skipped(monkeypatch):
     assert race.skipped == {"ridge"}
 
 
+def test_time_is_kept_for_fits_to_all_rows_once_there_is_a_candidate():
+    own = judge(40)
+    race = HoldoutRace(judge=own, limits=Limits(monitor=Monitor(time_limit=10.0), candidates=None))
+    assert race.reserve() == 0
+    race.results.add(own.judge(CANDIDATE))
+    assert race.reserve() == 5.0
+
+
 def test_sizes_grow_with_the_time():
     sizes = [size_for(10**6, seconds) for seconds in (0.1, 5.0, 20.0, 60.0, 1e4)]
     assert sizes == sorted(sizes)

@@ -204,8 +204,11 @@ class HoldoutRace(Race):
         return rows**3 / 3 * (candidate.steps + 1 if candidate.learner == "rfm" else 4)
 
     def reserve(self) -> float:
-        """Return the seconds for members or, of many rows, for fits to all of them."""
-        if self.limits.seconds is None or not self.judge.has_more:
+        """Return the seconds for members or, of many rows, for fits to all of them.
+
+        Before there is a candidate to be fitted nothing is kept.
+        """
+        if self.limits.seconds is None or not self.judge.has_more or not len(self.results):
             return super().reserve()
         return PROMOTED_SHARE * self.limits.seconds
 
