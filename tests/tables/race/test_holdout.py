@@ -68,6 +68,12 @@ def test_a_promoted_candidate_is_fitted_to_all_others():
     assert found.loss < few.loss
 
 
+def test_a_penalty_that_rounding_would_hide_is_raised():
+    own = judge(40)
+    few = replace(own.judge(CANDIDATE)[0], candidate=replace(CANDIDATE, penalty=1e-9))
+    assert own.promoted(few, np.inf).candidate.penalty == 120 * np.finfo(np.float32).eps
+
+
 def test_few_centres_where_the_time_is_short(monkeypatch):
     monkeypatch.setattr(holdout, "whole_seconds", lambda n, columns: 1e9)
     monkeypatch.setattr(holdout, "FEWEST_CENTRES", 25)

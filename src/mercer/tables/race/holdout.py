@@ -106,10 +106,12 @@ class HoldoutJudge(Judge):
     def promoted(self, judged: Judged, within: float) -> Judged:
         """Return a candidate fitted to all rows that are not kept aside; within: so many seconds.
 
-        Its kernel and its penalty stay. Where the time is too short for all of K, few centres do.
+        Its kernel stays, and its penalty unless rounding in single precision would hide it in the
+        sum over so many rows. Where the time is too short for all of K, few centres do.
         """
-        start, candidate = time.monotonic(), judged.candidate
-        rows = self.splits.parts[0][0]
+        start, rows = time.monotonic(), self.splits.parts[0][0]
+        hidden = len(rows) * float(np.finfo(np.float32).eps)
+        candidate = replace(judged.candidate, penalty=max(judged.candidate.penalty, hidden))
         n, kernel, options = len(rows), judged.kernel, dict[str, object]()
         limit = max(within, LEAST_SECONDS) if np.isfinite(within) else None
         if limit is not None and (n > MOST_WHOLE or whole_seconds(n, self.width) > limit):
