@@ -332,12 +332,18 @@ def vector(who: str, name: str, values: Any, length: int) -> NDArray[np.float64]
     return result
 
 
+def here(values: Any) -> Any:
+    """Return numbers of a lazy collection as they are computed; all others as they are."""
+    return values.compute() if hasattr(values, "__dask_graph__") else values
+
+
 def sample_weight(who: str, values: Any, length: int) -> NDArray[np.float64] | None:
     """Return non-negative weights, not all zero, or None."""
     if values is None:
         return None
     if isinstance(values, numbers.Real):
         values = np.full(length, number(who, "sample_weight", values, least=0))
+    values = here(values)
     result = vector(who, "sample_weight", values, length)
     if np.any(result < 0):
         index = int(np.flatnonzero(result < 0)[0])

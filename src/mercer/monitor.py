@@ -137,6 +137,10 @@ class Monitor:
             return Status.TIME_LIMIT
         return None
 
+    def quiet(self) -> Monitor:
+        """Return the monitor of a part of the work: it stops with this one, and tells nothing."""
+        return _Quiet(self)
+
     def poll(self) -> None:
         """Raise `Stopped` if the computation should stop."""
         reason = self.stop_reason()
@@ -160,6 +164,17 @@ class Monitor:
             self.checkpoint(state)
             self._saved = time.monotonic()
         self.poll()
+
+
+class _Quiet(Monitor):
+    """The monitor of a part of the work of another."""
+
+    def __init__(self, whole: Monitor) -> None:
+        super().__init__()
+        self._whole = whole
+
+    def stop_reason(self) -> Status | None:
+        return self._whole.stop_reason()
 
 
 def to_stderr(who: str) -> Callable[[str, float], None]:

@@ -192,3 +192,45 @@ def test_split_needs_a_number_of_rows(rows):
 def test_a_gram_matrix_does_not_come_in_blocks():
     with pytest.raises(InputTypeError, match=r"must be one matrix .*; got row blocks"):
         as_input(RowBlocks(uneven()), GRAM)
+
+
+def test_functions_are_read_ahead_and_no_further():
+    read = []
+
+    def source():
+        for place, block in enumerate(uneven()):
+            read.append(place)
+            yield block
+
+    blocks = RowBlocks(source).blocks()
+    next(blocks)
+    next(blocks)
+    blocks.close()  # waits for the block that was under way
+    assert read in ([0, 1], [0, 1, 2])
+
+
+def test_an_error_while_reading_ahead_comes_to_whoever_reads():
+    def source():
+        yield X[:4]
+        raise OSError("the disk is gone")
+
+    blocks = RowBlocks(source).blocks()
+    assert len(next(blocks)) == 4
+    with pytest.raises(OSError, match="the disk is gone"):
+        next(blocks)
+
+
+def test_a_block_of_another_kind_is_named():
+    blocks = RowBlocks([X[:4], ["ab"]], convert=lambda block, who: as_input(block, who=who))
+    with pytest.raises(InputTypeError, match="block 1: every block must be of the kind of the"):
+        list(blocks.blocks())
+
+
+def test_a_memory_map_that_changes_is_noticed(tmp_path):
+    path = tmp_path / "rows.npy"
+    np.save(path, X)
+    blocks = RowBlocks.split(np.load(path, mmap_mode="r"), 4)
+    assert np.array_equal(whole(blocks), X)
+    np.save(path, X[:10])
+    with pytest.raises(InputError, match="files that have changed"):
+        whole(blocks)

@@ -23,6 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mercer.sklearn as ours
+from mercer.sklearn import serving
 from mercer.sklearn.patching import ESTIMATORS
 
 pytestmark = pytest.mark.usefixtures("engine")
@@ -49,11 +50,11 @@ def test_clones_pickles_and_workers(name):
     fitted = pickle.loads(pickle.dumps(model.fit(X, Y)))
     np.testing.assert_allclose(answers(fitted), expected, atol=1e-9)
     (apart,) = Parallel(n_jobs=2)([delayed(fit_apart)(clone(model))])
-    # There it is small, and scikit-learn's own code: the solvers agree to their tolerance.
-    assert np.isclose(apart, expected, atol=1e-2).mean() > 0.9
+    np.testing.assert_allclose(apart, expected, atol=1e-9)
 
 
 def fit_apart(model):
+    serving.ALWAYS = True  # in this process, too, which is a worker's
     return answers(model.fit(X, Y))
 
 
@@ -87,9 +88,9 @@ def test_parameters_and_attributes_of_machines():
     )
     for name in ("n_iter_", "n_support_", "intercept_", "dual_coef_"):
         assert np.shape(getattr(other, name)) == np.shape(getattr(one, name)), name
-    one, other = (module.OneClassSVM().fit(X) for module in (sklearn.svm, ours))
+    one, other = (module.OneClassSVM(tol=1e-6).fit(X) for module in (sklearn.svm, ours))
     assert np.shape(other.offset_) == np.shape(one.offset_)
-    np.testing.assert_allclose(other.offset_, one.offset_, rtol=1e-2)
+    np.testing.assert_allclose(other.offset_, one.offset_, rtol=1e-4)
     grid = {"degree": [2, 3], "coef0": [0.0, 2.0]}  # which the Gaussian kernel ignores
     scores = GridSearchCV(ours.SVC(), grid, cv=2).fit(X, Y).cv_results_["mean_test_score"]
     assert len(set(scores)) == 1

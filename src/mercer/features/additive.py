@@ -114,7 +114,7 @@ class AdditiveMap(FeatureMap):
         return int(self.knots_.shape[0] * (self.knots_.shape[1] - 1))
 
     def _is_sparse(self, points: Input) -> bool:
-        first = next(points.blocks()) if isinstance(points, RowBlocks) else points
+        first = points.first() if isinstance(points, RowBlocks) else points
         return isinstance(first, Matrix) and first.is_sparse
 
     def _features(self, points: Input, out: Array) -> None:

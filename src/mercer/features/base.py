@@ -17,6 +17,7 @@ from ..grams.finite import is_finite, refuse
 from ..grams.sides import Side, View
 from ..inputs import Input, RowBlocks
 from ..models.base import KernelEstimator
+from ..models.contract.anywhere import anywhere
 from ..models.contract.atomic import atomic
 from ..models.contract.parameters import run_of
 from ..models.contract.records import recorded
@@ -58,6 +59,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstima
         self._fit(X)
         return self
 
+    @anywhere
     def transform(self, X: PointsLike) -> Any:
         """Compute phi(x) of every point.
 

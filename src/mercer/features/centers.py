@@ -131,7 +131,7 @@ def given(centers: Any, prepared: Prepared, count: int | None, run: Run) -> Cent
 
 def _require_alike(own: Input, points: Input, who: str) -> None:
     """Refuse centres of another kind than the points, or with other columns."""
-    like = next(points.blocks()) if isinstance(points, RowBlocks) else points
+    like = points.first() if isinstance(points, RowBlocks) else points
     if type(own) is not type(like):
         raise InputError(sentence(who, f"centers must be {like.kind}, as X is", own.kind))
     if not (isinstance(own, Matrix) and isinstance(like, Matrix)):

@@ -90,7 +90,7 @@ class ExplicitMap(FeatureMap):
     def _is_sparse(self, points: Input) -> bool:
         if self.basis_.is_sparse:
             return True
-        first = next(points.blocks()) if isinstance(points, RowBlocks) else points
+        first = points.first() if isinstance(points, RowBlocks) else points
         return hasattr(self._expand(first.take(slice(0, 1))), "toarray")  # as of sparse rows
 
     def _sparse_features(self, points: Input) -> Any:
@@ -110,7 +110,7 @@ def _basis(prepared: Prepared, who: str) -> Basis:
     """Return the features of the kernel on these points, or say what to use instead."""
     kernel, points = prepared.kernel, prepared.points
     if isinstance(points, RowBlocks):
-        basis = kernel.basis(next(points.blocks()))
+        basis = kernel.basis(points.first())
         if basis is not None and basis.is_sparse:  # which parts there are, all points tell
             basis = kernel.basis(points.take(slice(None)))
     else:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..checks import Array, KernelError, MemoryLimitError, bytes_text, sentence
 from ..grams import Gram, Prepared
+from ..grams.maps.passing import FeatureRows, KeptRows, Passing
 from ..inputs import RowBlocks
 from ..linalg.blas import half_square, mirror
 from ..losses import KINKED, EpsilonInsensitive, Hinge
@@ -27,7 +26,7 @@ from ..solvers.box.machines import (
 from ..solvers.box.problem import BoxProblem
 from ..solvers.loss.elements import FeatureElements, KernelElements
 from ..solvers.loss.newton import LossProblem, LossSolution
-from ..solvers.ridge.features import Bands
+from ..solvers.ridge.moments import Moments
 from ..status import first_bad
 from .budget import GramBudget, Settings
 from .machines import MachineSolver, MachineSpec, Read
@@ -171,22 +170,16 @@ class MachineFit(GramBudget):
                 sentence(self.who, must, repr(self.prepared.kernel), "Use solver='auto'.")
             )
         own, features = 3 * width * width * 8, self.n * width * 8
-        bands: Bands = self._map_bands
+        Z: Passing = FeatureRows(self.prepared, 4096, self.monitor)
         if own + features + self._vectors() <= self.limit:  # a hundred passes or more need them
-            kept, own = list(self._map_bands()), own + features
-            bands = partial(iter, kept)
-        moments = np.zeros((width, width))
-        for _, band in bands():
-            moments += _square(band)
-            self.monitor.poll()
-        solved = self._newton(FeatureElements(bands, self.n, None, moments))
+            Z, own = KeptRows(list(Z.bands())), own + features
+        nothing, shift = np.zeros((self.n, 0)), np.zeros(width)
+        moments = mirror(Z.reduce(Moments(nothing, None, shift, None))[0])
+        solved = self._newton(FeatureElements(Z, None, moments))
         plan = f"Newton's method in feature space: {reason}"
         return Found(
             way="primal", plan=plan, solution=solved, centres=np.arange(0), bytes=own, entries=0
         )
-
-    def _map_bands(self) -> Iterator[tuple[slice, Any]]:
-        return self.prepared.map_bands(at_once=4096)
 
     def _by_nystrom(self, reason: str) -> Found:
         wanted = self.settings.n_centers or min(max(int(10 * self.n**0.5), 100), CENTRES_MOST)
@@ -196,8 +189,8 @@ class MachineFit(GramBudget):
         own = 24 * len(kept) ** 2 + self._vectors()
         cross = self._cross(few, own)
         share = share * (self.n / share.sum())
-        moments = _square(lower * np.sqrt(share)[:, None])
-        elements = FeatureElements(cross.bands, self.n, lower, moments)
+        moments = mirror(half_square((lower * np.sqrt(share)[:, None]).T))
+        elements = FeatureElements(cross, lower, moments)
         solved = self._newton(elements)
         passes = 1 if cross.plan.kind == "stored" else solved.products
         size, entries = cross.plan.bytes + own, passes * self.n * len(kept)
@@ -257,10 +250,3 @@ class MachineFit(GramBudget):
             bytes=rows.bytes,
             entries=rows.entries,
         )
-
-
-def _square(rows: Any) -> Array:
-    """Return Z' Z of dense or sparse rows."""
-    if isinstance(rows, np.ndarray):
-        return np.asarray(mirror(half_square(rows.T)), dtype=np.float64)
-    return np.asarray((rows.T @ rows).toarray(), dtype=np.float64)

@@ -153,11 +153,7 @@ class Prepared:
         band : ndarray or csr_array
             The features of these rows.
         """
-        basis = _basis(self)
-        if basis is None:
-            raise KernelError(
-                sentence("map_bands", "the kernel must have a finite map", self.kernel)
-            )
+        basis = map_basis(self)
         points = self.points if X is None else self.kernel.admit(X)
         start = 0
         for block in points.blocks() if isinstance(points, RowBlocks) else (points,):
@@ -237,8 +233,17 @@ def _basis(prepared: Prepared) -> Basis | None:
     """Return what an exact map of the kernel has to know of the points."""
     points = prepared.points
     if isinstance(points, RowBlocks):  # any point shows what a dense map has to know
-        return prepared.kernel.basis(next(points.blocks()).take(slice(0, 1)))
+        return prepared.kernel.basis(points.first().take(slice(0, 1)))
     return prepared.view.side.basis(prepared.kernel)
+
+
+def map_basis(prepared: Prepared) -> Basis:
+    """Return what an exact map of the kernel has to know of the training points."""
+    basis = _basis(prepared)
+    if basis is None:
+        must = "the kernel must have a finite map"
+        raise KernelError(sentence("map_bands", must, prepared.kernel))
+    return basis
 
 
 def prepare(kernel: KernelLike, X: PointsLike, sample_weight: Weights = None) -> Prepared:
@@ -331,7 +336,7 @@ def gram(
     plan = make_plan(kernel, left, right, wanted, memory_limit, store, use)
     watch = monitor or Monitor()
     if plan.kind == "row blocks":
-        return BlocksGram(kernel, left.points, right.points, plan, wanted, watch)
+        return BlocksGram(kernel, left, right, plan, wanted, watch)
     kinds: dict[str, Any] = {
         "stored": StoredGram,
         "half stored": PackedGram,

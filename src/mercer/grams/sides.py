@@ -158,7 +158,7 @@ class View:
     def dtype(self) -> np.dtype[Any]:
         points = self.side.points
         if isinstance(points, RowBlocks):
-            points = next(points.blocks(), points)
+            points = points.first()
         values = getattr(points, "values", None)
         return np.dtype(np.float64 if values is None else values.dtype)
 

@@ -28,6 +28,26 @@ class Sink(ABC):
         """Return the result after the last band."""
 
 
+class JointSink(Sink):
+    """A sink whose result is put together from those of parts of the rows.
+
+    So rows may pass by elsewhere: a part can be sent to where they are, and its result comes back.
+    """
+
+    @abstractmethod
+    def part(self, rows: slice) -> Sink:
+        """Return a sink for some of the rows, which it knows as its first ones; before `start`."""
+
+    @abstractmethod
+    def join(self, rows: slice, found: Any) -> None:
+        """Use the result of such a part; after `start`."""
+
+
+def some(values: Any, rows: slice) -> Any:
+    """Return what belongs to some rows, of values that may be None or one for all rows."""
+    return None if values is None else values[rows]
+
+
 def _columns(who: str, values: Any, rows: int) -> Array:
     """Return a matrix with the given number of rows; a vector counts as one column."""
     found = np.asarray(values)
@@ -60,7 +80,7 @@ def product(band: Array, V: Array) -> Array:
     return total
 
 
-class Multiply(Sink):
+class Multiply(JointSink):
     """K V."""
 
     def __init__(self, V: Any) -> None:
@@ -78,11 +98,17 @@ class Multiply(Sink):
         """Use K V, where the whole product was computed at once."""
         self._out[:] = product
 
+    def part(self, rows: slice) -> Multiply:
+        return Multiply(self.V)
+
+    def join(self, rows: slice, found: Array) -> None:
+        self._out[rows] = found
+
     def result(self) -> Array:
         return self._out
 
 
-class Normal(Sink):
+class Normal(JointSink):
     """K' W (K V - Y), the gradient of least squares, in one pass.
 
     Y: None is 0; then products are taken in the precision of K. weights: one per row, or None.
@@ -116,11 +142,17 @@ class Normal(Sink):
         _native.normal_product(K, np.ascontiguousarray(self.weights[rows]), V, part, None)
         self._out += part.reshape(self._out.shape)
 
+    def part(self, rows: slice) -> Normal:
+        return Normal(self.V, some(self.Y, rows), some(self.weights, rows))
+
+    def join(self, rows: slice, found: Array) -> None:
+        self._out += found
+
     def result(self) -> Array:
         return self._out
 
 
-class TopK(Sink):
+class TopK(JointSink):
     """The k largest entries of every row, or the k smallest of `shift` - 2 K (distances).
 
     result: (indices, values), each (n, k), best first; ties go to the smaller index.
@@ -160,6 +192,12 @@ class TopK(Sink):
         self._indices[rows] = indices
         found = np.where(keys == np.inf, np.nan, keys)
         self._values[rows] = -found if self.shift is None else found
+
+    def part(self, rows: slice) -> TopK:
+        return TopK(self.k, self.shift)
+
+    def join(self, rows: slice, found: tuple[Array, Array]) -> None:
+        self._indices[rows], self._values[rows] = found
 
     def result(self) -> tuple[Array, Array]:
         return self._indices, self._values

@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
+import copy
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse
 
 from .. import checks
-from ..checks import InputError, InputTypeError, sentence
+from ..checks import Array, InputError, InputTypeError, sentence
 from .kinds import Columns, Frame, Input, Matrix, Objects, Rows
+
+Item = TypeVar("Item")
+END: Any = object()
 
 
 class RowBlocks(Input):
     """Points that arrive in blocks: arrays in a list, a memory map cut up, files, a cluster.
 
     `source` is a sequence of blocks, or a function that returns a fresh iterator over them.
-    Every pass over the data runs through the source once; only `take` keeps rows.
+    Every pass over the data runs through the source once; only `take` keeps rows. What a function
+    returns is read ahead: the next block is read while work goes on with the last.
+
+    lengths: of the blocks, where they are known. convert: makes an input of a block. stamp: tells
+    the state of what the blocks come from, which must be the same in every pass.
     """
 
     kind = "row blocks"
+    is_remote = False  # whether work goes to the blocks instead of blocks to the work
 
     def __init__(
         self,
         source: Sequence[Any] | Callable[[], Iterable[Any]],
         lengths: Sequence[int] | None = None,
         convert: Callable[[Any, str], Input] | None = None,
+        stamp: Callable[[], object] | None = None,
     ) -> None:
         if not (callable(source) or hasattr(source, "__getitem__")):
             raise InputTypeError(
@@ -39,6 +51,8 @@ class RowBlocks(Input):
         self.source = source
         self._lengths = None if lengths is None else tuple(lengths)
         self._convert = convert
+        self._stamp = stamp
+        self._first_stamp = None if stamp is None else stamp()
 
     @classmethod
     def split(cls, values: Any, rows: int) -> RowBlocks:
@@ -47,7 +61,9 @@ class RowBlocks(Input):
         total = values.shape[0] if hasattr(values, "shape") else len(values)
         starts = range(0, total, size)
         lengths = [min(size, total - start) for start in starts]
-        return cls(lambda: (values[start : start + size] for start in starts), lengths=lengths)
+        path = getattr(values, "filename", None)
+        stamp = None if path is None else (lambda: file_stamps([path]))
+        return cls(lambda: (values[start : start + size] for start in starts), lengths, None, stamp)
 
     @property
     def raw(self) -> RowBlocks:
@@ -55,63 +71,141 @@ class RowBlocks(Input):
 
     @property
     def lengths(self) -> tuple[int, ...]:
+        """How many rows each block has."""
         if self._lengths is None:
-            self._lengths = tuple(len(block) for block in self.blocks())
+            self._lengths = tuple(found for _, found in self.each(_length, _nothing))
         return self._lengths
 
     def __len__(self) -> int:
         return sum(self.lengths)
 
+    def each(
+        self, work: Callable[[Input, Any], Item], part: Callable[[slice], Any]
+    ) -> Iterator[tuple[slice, Item]]:
+        """Yield the rows of every block, in order, with what work(block, part(rows)) returns.
+
+        Blocks that lie elsewhere override this, and send the work to them.
+        """
+        start = 0
+        for block in self.blocks():
+            rows = slice(start, start + len(block))
+            yield rows, work(block, part(rows))
+            start = rows.stop
+
+    def first(self) -> Input:
+        """Return up to two points of the first block, which show what all are like."""
+        found: Input = self.once("first", lambda: next(self.blocks()).take(slice(0, 2)))
+        return found
+
     def blocks(self) -> Iterator[Input]:
         """Yield every block as an input, checked."""
         lengths: list[int] = []
-        width: int | None = None
-        for index, block in enumerate(self.source() if callable(self.source) else self.source):
-            who = f"RowBlocks block {index}"
-            item = self._read(block, who)
-            if isinstance(item, Matrix):
-                if width is not None and item.n_columns != width:
-                    must = f"every block must have {width} columns"
-                    raise InputError(sentence(who, must, f"{item.n_columns}"))
-                width = item.n_columns
+        first: Input | None = None
+        _check_stamp(self)
+        items = _items(self)
+        for index, item in enumerate(ahead(items) if callable(self.source) else items):
+            first = item if first is None else first
+            _check_alike(item, first, index)
             lengths.append(len(item))
             yield item
+        _check_stamp(self)
         if not lengths or self._lengths not in (None, tuple(lengths)):
             must = "the source must give the same blocks, one or more, in every pass"
             advice = "A function must return a fresh iterator each time."
             raise InputError(sentence("RowBlocks", must, f"blocks of {lengths} rows", advice))
 
-    def _read(self, block: Any, who: str) -> Input:
-        return self._convert(block, who) if self._convert else Matrix(block).check(who)
-
     def converted(self, convert: Callable[[Any, str], Input]) -> RowBlocks:
         """Return the same blocks, each read by the given conversion after any earlier one."""
         earlier = self._convert or (lambda block, who: block)
-        return RowBlocks(
-            self.source, self._lengths, lambda block, who: convert(earlier(block, who), who)
-        )
+        return _with(self, lambda block, who: convert(earlier(block, who), who))
 
     def mapped(self, change: Callable[[Input], Input]) -> RowBlocks:
         """Return the blocks with a change applied to each as it passes."""
-        return RowBlocks(
-            self.source, self._lengths, lambda block, who: change(self._read(block, who))
-        )
+        read = self._convert or _as_matrix
+        return _with(self, lambda block, who: change(read(block, who)))
 
     def take(self, rows: Rows) -> Input:
         index = np.arange(len(self))[rows]
-        parts, order, start = [], [], 0
-        for block in self.blocks():
-            inside = np.flatnonzero((index >= start) & (index < start + len(block)))
-            if len(inside):
-                parts.append(block.take(index[inside] - start))
-                order.append(inside)
-            start += len(block)
-        if not parts:
-            return next(self.blocks()).take(np.arange(0))
-        return concatenate(parts).take(np.argsort(np.concatenate(order), kind="stable"))
+        order = np.argsort(index, kind="stable")
+        ordered = index[order]
+
+        def inside(rows: slice) -> Array:
+            first, last = np.searchsorted(ordered, [rows.start, rows.stop])
+            return np.asarray(ordered[first:last] - rows.start)
+
+        parts = [found for _, found in self.each(_chosen, inside)]
+        back = np.empty(len(order), dtype=np.intp)
+        back[order] = np.arange(len(order))
+        return concatenate([part for part in parts if len(part)] or parts[:1]).take(back)
 
     def on(self, columns: Columns, domain: frozenset[str], who: str) -> RowBlocks:
         return self.mapped(lambda block: block.on(columns, domain, who))
+
+
+def _with(blocks: RowBlocks, convert: Callable[[Any, str], Input]) -> RowBlocks:
+    """Return the same blocks, read in another way."""
+    changed = copy.copy(blocks)
+    changed.__dict__.pop("_known", None)
+    changed._convert = convert
+    return changed
+
+
+def _items(blocks: RowBlocks) -> Iterator[Input]:
+    """Yield the blocks of a source as inputs."""
+    read = blocks._convert or _as_matrix
+    for index, block in enumerate(blocks.source() if callable(blocks.source) else blocks.source):
+        yield read(block, f"RowBlocks block {index}")
+
+
+def _as_matrix(block: Any, who: str) -> Input:
+    return Matrix(block).check(who)
+
+
+def _check_stamp(blocks: RowBlocks) -> None:
+    if blocks._stamp is not None and blocks._stamp() != blocks._first_stamp:
+        must = "the files must stay as they are until the end of a fit"
+        raise InputError(sentence("RowBlocks", must, "files that have changed", "Fit again."))
+
+
+def _length(block: Input, nothing: None) -> int:
+    return len(block)
+
+
+def _nothing(rows: slice) -> None:
+    return None
+
+
+def _chosen(block: Input, rows: Array) -> Input:
+    return block.take(rows)
+
+
+def _check_alike(item: Any, first: Any, index: int) -> None:
+    """Refuse a block that is unlike the first."""
+    who = f"RowBlocks block {index}"
+    kinds = [getattr(one, "kind", type(one).__name__) for one in (first, item)]
+    if kinds[0] != kinds[1]:
+        must = f"every block must be of the kind of the first, {kinds[0]}"
+        raise InputTypeError(sentence(who, must, kinds[1]))
+    if not isinstance(item, Matrix) or not isinstance(first, Matrix):
+        return
+    if item.n_columns != first.n_columns:
+        must = f"every block must have {first.n_columns} columns"
+        raise InputError(sentence(who, must, f"{item.n_columns}"))
+
+
+def file_stamps(paths: Iterable[Any]) -> tuple[tuple[str, int, int], ...]:
+    """Return names, sizes and times of files, by which a change is noticed."""
+    states = [(os.fspath(path), os.stat(path)) for path in paths]
+    return tuple((name, state.st_size, state.st_mtime_ns) for name, state in states)
+
+
+def ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """Yield items while a thread already reads the next one."""
+    with ThreadPoolExecutor(1, "mercer-reader") as reader:
+        coming = reader.submit(next, items, END)
+        while (item := coming.result()) is not END:
+            coming = reader.submit(next, items, END)
+            yield item
 
 
 def concatenate(parts: Sequence[Input]) -> Input:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -33,12 +34,26 @@ from .kinds import (
 
 COLUMN = "the column of dates as a Series"
 OTHER_KERNELS = "Numbers only; for strings, sets and graphs choose a kernel made for them."
+# Containers whose adapters are loaded when one of them is first met, by the package of its type.
+_ADAPTED = {"dask": "mercer.distributed"}
 _adapters: list[tuple[Callable[[Any], bool], Callable[[Any], RowBlocks]]] = []
 
 
 def register_blocks(matches: Callable[[Any], bool], adapt: Callable[[Any], RowBlocks]) -> None:
     """Let `as_input` take a further container: where `matches(X)`, use `adapt(X)`."""
     _adapters.append((matches, adapt))
+
+
+def _package(X: Any) -> str:
+    return type(X).__module__.partition(".")[0]
+
+
+def is_elsewhere(X: Any) -> bool:
+    """Return whether X is a collection that may lie in other processes; load what knows it."""
+    if type(X) is np.ndarray or _package(X) not in _ADAPTED:
+        return False
+    importlib.import_module(_ADAPTED[_package(X)])
+    return True
 
 
 def as_input(X: PointsLike, domain: frozenset[str] = ANY, who: str = "X") -> Input:
@@ -50,6 +65,7 @@ def as_input(X: PointsLike, domain: frozenset[str] = ANY, who: str = "X") -> Inp
         return X.converted(lambda block, where: as_input(block, domain, where))
     if isinstance(X, Input):
         return X
+    is_elsewhere(X)  # loads what knows such collections
     for matches, adapt in _adapters:
         if matches(X):
             return as_input(adapt(X), domain, who)

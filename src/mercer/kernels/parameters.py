@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from .. import checks
 from ..checks import Array, InputTypeError, sentence
 from ..inputs import Input, Matrix, RowBlocks
+from .pairs import as_matrix
 
 Bandwidth = float | tuple[float, ...] | str
 
@@ -79,26 +81,34 @@ def _moments(points: Input, weight: Array | None) -> tuple[int, float]:
             sentence("resolve", '"scale" and "auto" need rows of numbers', points.kind)
         )
     # Two passes, so that an offset of the data costs no digits.
-    count = total = spread = 0.0
-    width = start = 0
-    for block in _blocks(points):
-        rows = _weights(weight, start, len(block))
-        width = block.n_columns
-        total += float(rows @ np.asarray(block.values.sum(axis=1, dtype=np.float64)).ravel())
-        count += float(rows.sum()) * width
-        start += len(block)
-    mean, start = (total / count if count else 0.0), 0
-    for block in _blocks(points):
-        rows = _weights(weight, start, len(block))
-        spread += float(rows @ _squares_around(block, mean))
-        start += len(block)
-    return width, (spread / count if count else 0.0)
+    blocks = points if isinstance(points, RowBlocks) else RowBlocks([points], convert=_as_it_is)
+
+    def own(rows: slice) -> Array | None:
+        return None if weight is None else weight[rows]
+
+    sums = [found for _, found in blocks.each(_first_moments, own)]
+    width, (total, count) = sums[0][0], np.sum([found[1:] for found in sums], axis=0)
+    mean = float(total / count) if count else 0.0
+    squares = blocks.each(partial(_second_moment, mean), own)
+    spread = sum(found for _, found in squares)
+    return width, (spread / float(count) if count else 0.0)
 
 
-def _blocks(points: Matrix | RowBlocks) -> list[Matrix] | Any:
-    if isinstance(points, Matrix):
-        return [points]
-    return (block for block in points.blocks() if isinstance(block, Matrix))
+def _as_it_is(block: Input, who: str) -> Input:
+    return block
+
+
+def _first_moments(block: Input, weight: Array | None) -> tuple[int, float, float]:
+    """Return the number of columns, the weighted sum of all entries, and that of the weights."""
+    rows = as_matrix(block)
+    each = np.asarray(rows.values.sum(axis=1, dtype=np.float64)).ravel()
+    weight = np.ones(len(rows)) if weight is None else weight
+    return rows.n_columns, float(weight @ each), float(weight.sum()) * rows.n_columns
+
+
+def _second_moment(mean: float, block: Input, weight: Array | None) -> float:
+    found = _squares_around(as_matrix(block), mean)
+    return float(found.sum() if weight is None else weight @ found)
 
 
 def _weights(weight: Array | None, start: int, length: int) -> Array:

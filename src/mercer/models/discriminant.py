@@ -24,6 +24,7 @@ from ..typing import (
     Seed,
     Weights,
 )
+from .contract.anywhere import anywhere
 from .contract.atomic import atomic
 from .contract.records import recorded
 from .contract.targets import as_classes, class_totals
@@ -381,6 +382,7 @@ class KernelFisherDiscriminant(
         check_is_fitted(self)
         return int(self.means_.shape[1])
 
+    @anywhere
     def transform(self, X: PointsLike) -> Array:
         """Project points on the directions: <w, phi(x) - mu>.
 
@@ -402,6 +404,7 @@ class KernelFisherDiscriminant(
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    @anywhere
     def decision_function(self, X: PointsLike) -> Array:
         """Compute <z, m_c> - |m_c|**2 / 2 + log prior_c of points, for z along the directions.
 
@@ -423,6 +426,7 @@ class KernelFisherDiscriminant(
             found = scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
         return self._finite(found)
 
+    @anywhere
     def predict(self, X: PointsLike) -> Array:
         """Predict the class of the nearest mean; unequal priors move the borders.
 

@@ -19,6 +19,7 @@ from ..solvers.kmeans import KernelMeans
 from ..status import Status
 from ..typing import Callback, KernelLike, MemoryLimit, PointsLike, Seed, Weights
 from .base import Certificate, KernelEstimator
+from .contract.anywhere import anywhere
 from .contract.atomic import atomic
 from .contract.parameters import run_of
 from .contract.records import recorded
@@ -274,6 +275,7 @@ class KernelKMeans(
         check_is_fitted(self)
         return int(self.dual_coef_.shape[1])
 
+    @anywhere
     def predict(self, X: PointsLike) -> Array:
         """Predict the cluster whose centre is nearest.
 
@@ -291,6 +293,7 @@ class KernelKMeans(
         products = self._cross_product(points, self.dual_coef_)
         return np.asarray((products - self.squared_norms_ / 2).argmax(axis=1).astype(np.int32))
 
+    @anywhere
     def transform(self, X: PointsLike) -> Array:
         """Compute the distance in feature space of each point to each centre.
 

@@ -44,6 +44,7 @@ from ..typing import (
     Weights,
 )
 from .base import Certificate, FunctionEstimator
+from .contract.anywhere import anywhere
 from .contract.approximation import (
     HasApproximation,
     has_approximation,
@@ -386,6 +387,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         self._solve(points, loss, targets, weight)
         return self
 
+    @anywhere
     def decision_function(self, X: PointsLike) -> Array:
         """Compute the scores f(x) + b of points.
 
@@ -403,6 +405,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         scores = self._scores(X)
         return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
 
+    @anywhere
     def predict(self, X: PointsLike) -> Array:
         """Predict the class of each point.
 
@@ -419,6 +422,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         return self._class_of(self.decision_function(X))
 
     @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    @anywhere
     def predict_proba(self, X: PointsLike) -> Array:
         """Compute the probability of each class; needs the logistic loss.
 
@@ -438,6 +442,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         return Softmax().probabilities(scores)
 
     @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    @anywhere
     def predict_log_proba(self, X: PointsLike) -> Array:
         """Compute the logarithm of the probability of each class; needs the logistic loss.
 
@@ -625,6 +630,7 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
         self._solve(points, loss, targets, weight)
         return self
 
+    @anywhere
     def predict(self, X: PointsLike) -> Array:
         """Predict f(x) + b, or the mean that the loss makes of it.
 

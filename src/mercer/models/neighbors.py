@@ -17,6 +17,7 @@ from ..run import Run
 from ..status import Status
 from ..typing import KernelLike, LabelsLike, MemoryLimit, PointsLike, TargetsLike
 from .base import Certificate, KernelEstimator
+from .contract.anywhere import anywhere
 from .contract.atomic import atomic
 from .contract.parameters import run_of
 from .contract.records import recorded
@@ -242,6 +243,7 @@ class KernelNeighborsClassifier(ClassifierMixin, _KernelNeighbors):  # type: ign
         self._keep_points(points, run)
         return self
 
+    @anywhere
     def predict_proba(self, X: PointsLike) -> Array:
         """Compute the share of each class among the neighbours, by weight.
 
@@ -263,6 +265,7 @@ class KernelNeighborsClassifier(ClassifierMixin, _KernelNeighbors):  # type: ign
         totals = votes.sum(axis=1, keepdims=True)
         return np.asarray(votes / np.where(totals == 0, 1.0, totals))
 
+    @anywhere
     def predict(self, X: PointsLike) -> Array:
         """Predict the class with the largest share; among equals, the first in `classes_`.
 
@@ -357,6 +360,7 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KernelNeighbor
         self._keep_points(points, run)
         return self
 
+    @anywhere
     def predict(self, X: PointsLike) -> Array:
         """Predict the mean target of the neighbours, by weight.
 

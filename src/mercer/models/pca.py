@@ -27,6 +27,7 @@ from ..run import Run
 from ..solvers import Spectrum
 from ..typing import Callback, Gamma, KernelLike, MemoryLimit, PointsLike, Seed, Weights
 from .base import Certificate, KernelEstimator
+from .contract.anywhere import anywhere
 from .contract.atomic import atomic
 from .contract.parameters import run_of
 from .contract.records import recorded
@@ -352,6 +353,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     # --- new points -----------------------------------------------------------------------------
 
+    @anywhere
     def transform(self, X: PointsLike) -> Array:
         """Compute the components of points.
 

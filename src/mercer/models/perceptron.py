@@ -26,6 +26,7 @@ from ..solvers.perceptron.solver import contradiction
 from ..status import Status
 from ..typing import Callback, KernelLike, LabelsLike, MemoryLimit, PointsLike, Seed
 from .base import Certificate, KernelEstimator
+from .contract.anywhere import anywhere
 from .contract.atomic import atomic, atomic_step
 from .contract.parameters import check_parameters, run_of
 from .contract.records import recorded
@@ -402,6 +403,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return np.bincount(self.mistakes_, minlength=self.n_samples_seen_)
 
+    @anywhere
     def decision_function(self, X: PointsLike) -> Array:
         """Compute the scores f(x) of points.
 
@@ -423,6 +425,7 @@ class KernelPerceptron(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
             scores = self._cross_product(points, self.dual_coef_.T) + self.intercept_
         return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
 
+    @anywhere
     def predict(self, X: PointsLike) -> Array:
         """Predict the class of each point.
 

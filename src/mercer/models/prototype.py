@@ -17,6 +17,7 @@ from ..solvers import KernelMeans
 from ..status import Status, first_bad
 from ..typing import KernelLike, LabelsLike, MemoryLimit, PointsLike, Seed, Weights
 from .base import Certificate, KernelEstimator
+from .contract.anywhere import anywhere
 from .contract.atomic import atomic
 from .contract.parameters import run_of
 from .contract.records import recorded
@@ -224,6 +225,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
         firsts = np.searchsorted(self.prototype_classes_, self.classes_)
         return np.asarray(np.maximum.reduceat(values, firsts, axis=1))
 
+    @anywhere
     def decision_function(self, X: PointsLike) -> Array:
         """Compute phi(x) . mu_c - ||mu_c||**2 / 2 for the best prototype of each class.
 
@@ -241,6 +243,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelEstimator):  # type: igno
         scores = self._of_classes(self._products(X) - self.squared_norms_ / 2)
         return np.asarray(scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores)
 
+    @anywhere
     def predict(self, X: PointsLike) -> Array:
         """Predict the class of the nearest prototype.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from ...checks import Array, KernelError, MemoryLimitError, bytes_text
 from ...grams import Gram, Prepared
+from ...grams.maps.passing import FeatureRows
 from ...linalg.cg import TooSlow
 from ...monitor import Stopped
 from ...solvers import (
@@ -76,7 +76,7 @@ class RidgeFit(RidgeChoice):
     # --- the ways ---------------------------------------------------------------------------
 
     def _by_primal(self, reason: str, leave_one_out: bool) -> Fitted:
-        ridge = FeatureRidge(self._map_bands, self.problem, self.monitor)
+        ridge = FeatureRidge(self._features(), self.problem, self.monitor)
         found = ridge.solve(self.settings.tol)
         if leave_one_out:
             found.keep["leave_one_out"] = ridge.leave_one_out(found.keep["errors"])
@@ -91,10 +91,11 @@ class RidgeFit(RidgeChoice):
             entries=0,
         )
 
-    def _map_bands(self) -> Iterator[tuple[slice, Any]]:
-        """Yield phi(x) in bands whose products take a fraction of a second."""
+    def _features(self) -> FeatureRows:
+        """Return phi(x) in bands whose products take a fraction of a second."""
         width = max(self.prepared.map_width() or 1, 1)
-        return self.prepared.map_bands(at_once=max(64, min(4096, int(2.5e8 / width))))
+        at_once = max(64, min(4096, int(2.5e8 / width)))
+        return FeatureRows(self.prepared, at_once, self.monitor)
 
     def _by_cholesky(self, reason: str, leave_one_out: bool, K: Gram | None = None) -> Fitted:
         if K is None:
@@ -243,11 +244,11 @@ class RidgeFit(RidgeChoice):
         """Return the problem in the space of an exact map, or else of few centres."""
         width = self.prepared.map_width()
         if width is not None and width < min(self.n, MAP_MOST):
-            return FeatureRidge(self._map_bands, self.problem, self.monitor)
+            return FeatureRidge(self._features(), self.problem, self.monitor)
         room = int(self.limit // (40 * self.n))
         wanted = self.settings.n_centers or int(10 * self.n**0.5)
         _, few, _ = self._centres(max(1, min(wanted, DIRECT, room, self.n)))
         kept, lower = self._independent(few)
         few = few.take(kept)
         cross = self._cross(few, 16 * self.n * len(kept))
-        return FeatureRidge(cross.bands, self.problem, self.monitor, lower)
+        return FeatureRidge(cross, self.problem, self.monitor, lower)

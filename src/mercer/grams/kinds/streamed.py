@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,24 +12,108 @@ from ...checks import Array, InputError, sentence
 from ...inputs import Input, RowBlocks, Rows
 from ...kernels.base import Kernel
 from ...monitor import Monitor
-from ..engine import tile
 from ..matrix import Explanation, Gram
 from ..plan import Plan
 from ..sides import Side, View, index
+from ..sinks import JointSink, Multiply, Sink
 from .tiled import TiledGram
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockWork:
+    """What is done with a block of points where it lies: K(block, right) passes by a sink.
+
+    The right side is packed once, and kept from one pass to the next. Sent to another process,
+    the work leaves the monitor behind.
+    """
+
+    kernel: Kernel
+    right: View
+    plan: Plan
+    dtype: np.dtype[Any]
+    monitor: Monitor
+    checked: bool = True
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"monitor": Monitor()}
+
+    def __call__(self, block: Input, sink: Sink) -> Any:
+        return self.gram(block).reduce(sink)
+
+    def gram(self, block: Input) -> Gram:
+        """Return K(block, right)."""
+        left = View(Side(block, self.right.side))
+        found = TiledGram(self.kernel, left, self.right, self.plan, self.dtype, self.monitor)
+        found.checked = self.checked
+        return found
 
 
 class BlocksGram(Gram):
     """K of points that arrive in blocks: only one pair of blocks is held at a time."""
 
     def __init__(
-        self, kernel: Kernel, left: Input, right: Input, plan: Plan, dtype: Any, monitor: Monitor
+        self, kernel: Kernel, left: View, right: View, plan: Plan, dtype: Any, monitor: Monitor
     ) -> None:
-        self.kernel, self.left, self.right = kernel, left, right
+        self.kernel, self.left, self.right = kernel, left.points, right.points
         self.plan, self.monitor = plan, monitor
         self.dtype = np.dtype(dtype)
         self.shape = (len(left), len(right))
-        self.symmetric = left is right
+        self.symmetric = self.left is self.right
+        self._right = right
+        self._work: BlockWork | None = None
+
+    def work(self, right: View | None = None) -> BlockWork:
+        """Return what is done with a block of the left side; right: a block of the right side."""
+        if right is None and self._work is not None and self._work.checked == self.checked:
+            return self._work
+        made = BlockWork(
+            kernel=self.kernel,
+            right=right or self._right,
+            plan=self.plan,
+            dtype=self.dtype,
+            monitor=self.monitor.quiet(),
+            checked=self.checked,
+        )
+        if right is None:
+            self._work = made
+        return made
+
+    def reduce(self, sink: Sink) -> Any:
+        if isinstance(self.right, RowBlocks):
+            return self._reduce_pairs(sink) if isinstance(sink, Multiply) else super().reduce(sink)
+        if not isinstance(sink, JointSink):
+            return super().reduce(sink)
+        sink.start(self.shape, self.dtype)
+        for rows, found in self._each(self.work(), sink.part):
+            sink.join(rows, found)
+        return sink.result()
+
+    def _each(self, work: Any, part: Callable[[slice], Any]) -> Iterator[tuple[slice, Any]]:
+        """Yield what work makes of each block of the left side, and tell how far it has come."""
+        if not isinstance(self.left, RowBlocks):
+            rows = slice(0, self.shape[0])
+            yield rows, work(self.left, part(rows))
+            return
+        for rows, found in self.left.each(work, part):
+            self.monitor.report("kernel", rows.stop / self.shape[0])
+            yield rows, found
+
+    def _reduce_pairs(self, sink: Multiply) -> Any:
+        """Return K V, block by block on both sides: each pair of blocks is packed once."""
+        sink.start(self.shape, self.dtype)
+        start = 0
+        for block in _blocks(self.left):
+            rows, first = slice(start, start + len(block)), 0
+            total = np.zeros((len(block), *sink.V.shape[1:]))
+            for other in _blocks(self.right):
+                some = Multiply(sink.V[first : first + len(other)])
+                total += self.work(View(Side(other)))(block, some)
+                first += len(other)
+                self.monitor.poll()
+            sink.join(rows, total)
+            start = rows.stop
+            self.monitor.report("kernel", start / self.shape[0])
+        return sink.result()
 
     def bands(self) -> Iterator[tuple[slice, Array]]:
         start = 0
@@ -37,22 +121,26 @@ class BlocksGram(Gram):
             for first in range(0, len(block), self.plan.band_rows):
                 part = block.take(slice(first, first + self.plan.band_rows))
                 self.monitor.report("kernel", start / self.shape[0])
-                yield slice(start, start + len(part)), self._band(part, self.right)
+                yield slice(start, start + len(part)), self._band(part, self._rights())
                 start += len(part)
         self.monitor.report("kernel", 1.0)
 
-    def _band(self, part: Input, right: Input) -> Array:
-        tiles = []
-        for block in _blocks(right):
-            side = Side(block)
-            views = View(Side(part, side)), View(side)
-            tiles += tile((self.kernel,), *views, self.dtype, self.monitor, self.checked)
-        return np.hstack(tiles)
+    def _rights(self) -> Iterator[View]:
+        """Yield the right side; of blocks one after another."""
+        if isinstance(self.right, RowBlocks):
+            yield from (View(Side(block)) for block in self.right.blocks())
+        else:
+            yield self._right
+
+    def _band(self, part: Input, rights: Iterable[View]) -> Array:
+        everything = slice(None)
+        tiles = [self.work(right).gram(part).tile(everything, everything) for right in rights]
+        return tiles[0] if len(tiles) == 1 else np.hstack(tiles)
 
     def tile(self, rows: Rows, columns: Rows) -> Array:
         everything = columns == slice(None) if isinstance(columns, slice) else False
-        right = self.right if everything else self.right.take(columns)
-        return self._band(self.left.take(rows), right)
+        rights = self._rights() if everything else (View(Side(self.right.take(columns))),)
+        return self._band(self.left.take(rows), rights)
 
     def dense(self, out: Array | None = None) -> Array:
         room = np.empty(self.shape, dtype=self.dtype) if out is None else self._room(out)
@@ -69,10 +157,10 @@ class BlocksGram(Gram):
 
     def restrict(self, rows: Any, columns: Any) -> Gram:
         chosen = index(rows, self.shape[0], "rows"), index(columns, self.shape[1], "columns")
-        left = self.left.take(chosen[0])
+        left = View(Side(self.left.take(chosen[0])))
         everything = np.arange(self.shape[0])
         same = self.symmetric and np.array_equal(everything[chosen[0]], everything[chosen[1]])
-        right = left if same else self.right.take(chosen[1])
+        right = left if same else View(Side(self.right.take(chosen[1])))
         return BlocksGram(self.kernel, left, right, self.plan, self.dtype, self.monitor)
 
     def explain(self) -> Explanation:

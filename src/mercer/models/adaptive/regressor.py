@@ -22,6 +22,7 @@ from ...solvers import Cholesky, NotPositiveDefinite, RidgeProblem
 from ...solvers.box.machines import read_regression, regression
 from ...solvers.mkl.problem import Oracle
 from ...typing import Callback, KernelLike, MemoryLimit, PointsLike, Seed, TargetsLike, Weights
+from ..contract.anywhere import anywhere
 from ..contract.atomic import atomic
 from ..contract.parameters import run_of
 from ..contract.records import recorded
@@ -264,6 +265,7 @@ class MKLRegressor(KernelLearner, RegressorMixin, SingleMachine):  # type: ignor
         self._keep_support(np.arange(n))
         self._certify_weights(learned, run, found.gap)
 
+    @anywhere
     def predict(self, X: PointsLike) -> Any:
         """Predict the number of each point.
 

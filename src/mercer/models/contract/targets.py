@@ -22,6 +22,7 @@ def given(who: str, y: Any) -> Any:
     """Return y, dense; refuse None in the words that scikit-learn's tests expect."""
     if y is None:
         raise InputError(f"{who} requires y to be passed, but the target y is None.")
+    y = checks.here(y)
     return y.toarray() if hasattr(y, "toarray") else y
 
 

@@ -28,6 +28,7 @@ from ...typing import (
     Seed,
     Weights,
 )
+from ..contract.anywhere import anywhere
 from ..contract.approximation import HasApproximation
 from ..contract.atomic import atomic
 from ..contract.records import recorded
@@ -103,6 +104,7 @@ class LabelledRidge(HasApproximation, ClassifierMixin, RidgeEstimator):  # type:
             got = f"{len(left)} class with one"
             raise InputError(sentence(type(self).__name__, must, got))
 
+    @anywhere
     def decision_function(self, X: PointsLike) -> Array:
         """Compute the scores f(x) + b of points.
 
@@ -121,6 +123,7 @@ class LabelledRidge(HasApproximation, ClassifierMixin, RidgeEstimator):  # type:
         binary = not self._multilabel and len(self.classes_) == 2
         return np.asarray(scores[:, 0] if binary else scores)
 
+    @anywhere
     def predict(self, X: PointsLike) -> Array:
         """Predict the class, or the labels, of each point.
 
@@ -183,6 +186,7 @@ class LabelledRidge(HasApproximation, ClassifierMixin, RidgeEstimator):  # type:
         return probabilities(scores, float(slopes[0]))
 
     @available_if(_has_probability)  # type: ignore[untyped-decorator]
+    @anywhere
     def predict_proba(self, X: PointsLike) -> Array:
         """Estimate the probability of each class or label; needs `probability=True`.
 

@@ -33,6 +33,7 @@ from ...typing import (
     Weights,
 )
 from ..base import Certificate, FunctionEstimator
+from ..contract.anywhere import anywhere
 from ..contract.approximation import (
     HasApproximation,
     has_approximation,
@@ -256,6 +257,7 @@ class NumberRidge(HasApproximation, MultiOutputMixin, RegressorMixin, RidgeEstim
                 prepared.points, self._prepared, errors, centres, settings.run.seed
             )
 
+    @anywhere
     def predict(self, X: PointsLike, return_std: bool = False) -> Any:
         """Predict the numbers of each point, and how sure they are.
 

@@ -20,6 +20,7 @@ from ...inputs import Input
 from ...postfit.calibration import fit_slope, probabilities, slopes_of
 from ...solvers import Machine
 from ...typing import ClassWeight, PointsLike
+from ..contract.anywhere import anywhere
 from ..contract.targets import as_classes, class_totals, class_weighted
 from .base import SupportVectorEstimator, in_all_machines
 
@@ -244,6 +245,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         )
         return least
 
+    @anywhere
     def decision_function(self, X: PointsLike) -> Array:
         """Compute the scores f(x) of points.
 
@@ -270,6 +272,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
             return scores
         return self._class_scores(scores)
 
+    @anywhere
     def predict(self, X: PointsLike) -> Array:
         """Predict the class of each point.
 
@@ -310,6 +313,7 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
         self.slopes_ = np.array([fit_slope(self._margins(scores), data.codes, data.weight)])
 
     @available_if(_has_probability)  # type: ignore[untyped-decorator]
+    @anywhere
     def predict_proba(self, X: PointsLike) -> Array:
         """Estimate the probability of each class; needs `probability=True`.
 

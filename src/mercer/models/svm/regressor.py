@@ -33,6 +33,7 @@ from ...typing import (
     TargetsLike,
     Weights,
 )
+from ..contract.anywhere import anywhere
 from ..contract.approximation import HasApproximation
 from ..contract.atomic import atomic
 from ..contract.records import recorded
@@ -239,6 +240,7 @@ class SVR(HasApproximation, RegressorMixin, SingleMachine):  # type: ignore[misc
         problem = regression(targets, bounds, epsilon, bool(self.fit_intercept))
         return MachineSpec(groups=(0,), problem=problem, read=read_regression)
 
+    @anywhere
     def predict(self, X: PointsLike) -> Array:
         """Predict the number of each point.
 
@@ -422,6 +424,7 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         self.epsilon_ = machine.parameter
         return self
 
+    @anywhere
     def predict(self, X: PointsLike) -> Array:
         """Predict the number of each point.
 
@@ -602,6 +605,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         """
         return self.fit(X, y, sample_weight).predict(X)
 
+    @anywhere
     def decision_function(self, X: PointsLike) -> Array:
         """Compute w . phi(x) - rho, which is positive inside the region.
 
@@ -620,6 +624,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         values = self._values(X)
         return np.where(np.abs(values) <= 1e-10 * abs(float(self.offset_)), 0.0, values)
 
+    @anywhere
     def score_samples(self, X: PointsLike) -> Array:
         """Compute w . phi(x), without the threshold.
 
@@ -635,6 +640,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         """
         return np.asarray(self.decision_function(X) + self.offset_)
 
+    @anywhere
     def predict(self, X: PointsLike) -> Array:
         """Predict whether each point lies inside the region.
 

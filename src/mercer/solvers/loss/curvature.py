@@ -24,6 +24,9 @@ class Curvature(Protocol):
     def apply(self, V: Array, rows: slice = slice(None)) -> Array:
         """Return W V, where V belongs to some of the points."""
 
+    def take(self, rows: slice) -> Curvature:
+        """Return the blocks of some of the points."""
+
 
 class Diagonal:
     """Outputs that have nothing to do with one another."""
@@ -35,12 +38,15 @@ class Diagonal:
     def apply(self, V: Array, rows: slice = slice(None)) -> Array:
         return np.asarray(self.weights[rows] * V)
 
+    def take(self, rows: slice) -> Diagonal:
+        return Diagonal(self.weights[rows])
+
 
 class Coupled:
     """Probabilities p of classes: w (diag(p) - p p')."""
 
     def __init__(self, p: Array, weight: Array) -> None:
-        self.p, self.weighted = p, weight[:, None] * p
+        self.p, self.weight, self.weighted = p, weight, weight[:, None] * p
         self.weights = self.weighted * (1 - p)
         self.leaves_mean = True
         self.total = np.diag(self.weighted.sum(axis=0)) - self.weighted.T @ p
@@ -48,6 +54,9 @@ class Coupled:
     def apply(self, V: Array, rows: slice = slice(None)) -> Array:
         mean = np.einsum("ij,ij->i", self.p[rows], V)[:, None]
         return np.asarray(self.weighted[rows] * (V - mean))
+
+    def take(self, rows: slice) -> Coupled:
+        return Coupled(self.p[rows], self.weight[rows])
 
 
 FLAT = 1e-290  # curvature whose inverse is not finite

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from ...checks import Array
 from ...grams import Gram, partial_cholesky
+from ...grams.maps.passing import Passing
+from ...grams.sinks import JointSink
 from ...linalg.cholesky import NotPositiveDefinite, TileCholesky, dense_bands, inner_products
 from ...monitor import Monitor
-from ..ridge.features import Bands, unwhiten, whiten
-from .curvature import FreeOffset
+from ..ridge.moments import Transposed, unwhiten, whiten
+from .curvature import Curvature, FreeOffset
 
 SINGLE_FROM = 4000  # points from which on a preconditioner is kept in single precision
 
@@ -153,13 +155,13 @@ class _KernelNewton:
 class FeatureElements:
     """f = z . t in coordinates where ||f|| = |t|: features, or L**-1 k(centres, x).
 
-    bands: yields the features, or K(points, centres), in bands of rows. lower: L, the Cholesky
+    Z: the features, or K(points, centres), whose rows pass by. lower: L, the Cholesky
     factor of K between the centres, or None. moments: about the sum of z z' over the points.
     Values are known for what products were taken with.
     """
 
-    def __init__(self, bands: Bands, points: int, lower: Array | None, moments: Array) -> None:
-        self.bands, self.points, self.lower = bands, points, lower
+    def __init__(self, Z: Passing, lower: Array | None, moments: Array) -> None:
+        self.Z, self.points, self.lower = Z, Z.shape[0], lower
         self.moments, self.products = moments, 0
 
     def zero(self, outputs: int) -> Element:
@@ -178,9 +180,7 @@ class FeatureElements:
 
     def gradient(self, f: Element, u: Array, alpha: float) -> Element:
         self.products += 1
-        total = np.zeros((len(self.moments), u.shape[1]))
-        for rows, band in self.bands():
-            total += band.T @ u[rows].astype(band.dtype)
+        total = self.Z.reduce(Transposed(u))
         return Element(alpha * f.t + self.lifted(total), np.zeros_like(u))
 
     def inner(self, f: Element, g: Element) -> float:
@@ -188,6 +188,34 @@ class FeatureElements:
 
     def newton(self, curvature: FreeOffset, alpha: float, monitor: Monitor) -> NewtonOperator:
         return _FeatureNewton(self, curvature, alpha, monitor)
+
+
+class Curved(JointSink):
+    """Z' W Z t, Z t, and the sum of the rows of W Z t, in one pass."""
+
+    def __init__(self, t: Array, W: Curvature) -> None:
+        self.t, self.W = t, W
+
+    def start(self, shape: tuple[int, int], dtype: Any) -> None:
+        self.total, self.sums = np.zeros(self.t.shape), np.zeros(self.t.shape[1])
+        self.values = np.empty((shape[0], self.t.shape[1]))
+
+    def take(self, rows: slice, band: Any) -> None:
+        self.values[rows] = band @ self.t.astype(band.dtype)
+        weighted = self.W.apply(self.values[rows], rows)
+        self.total += band.T @ weighted.astype(band.dtype)
+        self.sums += weighted.sum(axis=0)
+
+    def part(self, rows: slice) -> Curved:
+        return Curved(self.t, self.W.take(rows))
+
+    def join(self, rows: slice, found: tuple[Array, Array, Array]) -> None:
+        self.total += found[0]
+        self.values[rows] = found[1]
+        self.sums += found[2]
+
+    def result(self) -> tuple[Array, Array, Array]:
+        return self.total, self.values, self.sums
 
 
 class _FeatureNewton:
@@ -225,13 +253,7 @@ class _FeatureNewton:
         """One pass: values, W times them, and their sum with the features."""
         space, W = self.space, self.curvature.curvature
         space.products += 1
-        t, total = space.coefficients(p.t), np.zeros_like(p.t)
-        sums = np.zeros(p.t.shape[1])
-        for rows, band in space.bands():
-            p.values[rows] = band @ t.astype(band.dtype)
-            weighted = W.apply(p.values[rows], rows)
-            total += band.T @ weighted.astype(band.dtype)
-            sums += weighted.sum(axis=0)
+        total, p.values[:], sums = space.Z.reduce(Curved(space.coefficients(p.t), W))
         found = self.alpha * p.t + space.lifted(total)
         if self.border is not None:
             found -= np.einsum("mco,c->mo", self.border, self.curvature.inverse @ sums)

@@ -2,68 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
 from ...checks import Array
-from ...linalg.blas import add_square, fill_upper, product, solve_lower
+from ...grams.maps.passing import Passing
+from ...linalg.blas import fill_upper
 from ...linalg.cholesky import TileCholesky, dense_bands
 from ...linalg.eigen import eigh
 from ...monitor import Monitor
 from ...status import Status
+from .moments import Errors, Leverages, Moments, unwhiten, whiten, wide_product
 from .problem import RidgeProblem, Solution
 
 MOST_EXACT = 5000  # features up to which every point has a leverage of its own
 SAMPLE = 2000  # points that stand for all where there are more
 BAND = 1024  # rows of a matrix of moments that are changed at a time
 
-Bands = Callable[[], Iterator[tuple[slice, Any]]]
-
 
 class FeatureRidge:
     """min over t, b of sum_i w_i (y_i - z_i . t - b)**2 + alpha t' P t with z_i the rows of Z.
 
     Solves: (H + alpha P) t = Z' W (y - b) with H = Z' W Z, centred where there is an intercept.
-    Given: bands, which yields Z in bands of rows, dense or CSR, each time it is called;
-    lower: the Cholesky factor of P, or None for P = I.
+    Given: Z, whose rows pass by, dense or CSR; lower: the Cholesky factor of P, or None for P = I.
     """
 
     def __init__(
-        self, bands: Bands, problem: RidgeProblem, monitor: Monitor, lower: Array | None = None
+        self, Z: Passing, problem: RidgeProblem, monitor: Monitor, lower: Array | None = None
     ) -> None:
-        self.bands, self.problem, self.monitor, self.lower = bands, problem, monitor, lower
+        self.Z, self.problem, self.monitor, self.lower = Z, problem, monitor, lower
         self.weight = problem.roots[:, 0] ** 2
         self.total = float(self.weight.sum())
         self.target_mean = np.zeros(problem.targets.shape[1])
         if problem.intercept:
             self.target_mean = self.weight @ problem.targets / self.total
-        self._accumulate()
-
-    def _accumulate(self) -> None:
-        """One pass in coordinates where P = I: moments around the mean of the first band, then
-        around the mean. (To change coordinates afterwards would square the condition of P.)
-        """
-        moments, products, sums = np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0)
-        for rows, band in self.bands():
-            roots = self.problem.roots[rows]
-            if rows.start == 0:
-                width = band.shape[1]
-                moments = np.zeros((width, width), order="F")
-                products, sums = np.zeros((width, len(self.alpha))), np.zeros(width)
-                self.shift = self._first_mean(band)
-            Z = self._scaled(band, roots)
-            dense = isinstance(Z, np.ndarray)
-            if dense:
-                add_square(moments, Z.T)
-            else:
-                moments += np.tril((Z.T @ Z).toarray())
-            centred = roots * (self.problem.targets[rows] - self.target_mean)
-            products += np.asarray(Z.T @ centred.astype(Z.dtype))
-            sums += np.asarray(Z.T @ roots[:, 0].astype(Z.dtype))
-            self.monitor.poll()
+        # One pass in coordinates where P = I: moments around the mean of the first band, then
+        # around the mean. (To change coordinates afterwards would square the condition of P.)
+        self.shift = self._first_mean()
+        centred = self.problem.targets - self.target_mean
+        roots = None if self.problem.weight is None else self.problem.roots
+        moments, products, sums = self.Z.reduce(Moments(centred, roots, self.shift, self.lower))
         self.mean = sums / self.total if self.problem.intercept else np.zeros_like(sums)
         self.moments = fill_upper(moments)
         for rows in (slice(i, i + BAND) for i in range(0, len(moments), BAND)):
@@ -74,19 +55,15 @@ class FeatureRidge:
     def alpha(self) -> Array:
         return self.problem.alpha
 
-    def _first_mean(self, band: Any) -> Array:
-        if not self.problem.intercept or scipy.sparse.issparse(band):
-            return np.zeros(band.shape[1])
-        return np.asarray(band.mean(axis=0, dtype=np.float64))
-
-    def _scaled(self, band: Any, roots: Array) -> Any:
-        """Return S (Z - shift) L**-T."""
+    def _first_mean(self) -> Array:
+        """Return the mean of the first band, near which all means are likely to be."""
+        width = self.Z.shape[1]
+        if not self.problem.intercept:
+            return np.zeros(width)
+        _, band = next(self.Z.bands())
         if scipy.sparse.issparse(band):
-            return scipy.sparse.diags_array(roots[:, 0]) @ band
-        if self.problem.intercept:
-            band = band - self.shift.astype(band.dtype)
-        band = band if self.problem.weight is None else band * roots.astype(band.dtype)
-        return band if self.lower is None else self.whiten(band.T).T
+            return np.zeros(width)
+        return np.asarray(band.mean(axis=0, dtype=np.float64))
 
     def whiten(self, values: Array) -> Array:
         return values if self.lower is None else whiten(self.lower, values)
@@ -139,13 +116,9 @@ class FeatureRidge:
 
     def _gradient(self, t: Array, intercept: Array, theta: Array) -> tuple[Array, Array]:
         """Return L**-1 Z' W (y - Z t - b) - alpha theta, and the errors y - Z t - b."""
-        total = np.zeros_like(t)
-        errors = np.empty_like(self.problem.targets, dtype=np.float64)
-        for rows, band in self.bands():
-            errors[rows] = self.problem.targets[rows] - wide_product(band, t)
-            if self.problem.intercept:
-                errors[rows] -= intercept
-            total += wide_product(band.T, self.weight[rows, None] * errors[rows])
+        offset = intercept if self.problem.intercept else np.zeros(len(intercept))
+        weight = None if self.problem.weight is None else self.weight
+        total, errors = self.Z.reduce(Errors(t, offset, self.problem.targets, weight))
         return self.whiten(total) - self.alpha * theta, errors
 
     def leave_one_out(self, errors: Array) -> Array:
@@ -154,35 +127,45 @@ class FeatureRidge:
         That is e_i / (1 - h_i) with the leverage h_i of what is left out. Of very many features the
         mean leverage of some points stands for that of all, as in generalised cross-validation.
         """
-        left = np.empty_like(errors)
         alphas, place = np.unique(self.alpha, return_inverse=True)
-        many = len(self.mean) > MOST_EXACT and len(errors) > SAMPLE
-        for rows, leverages in mean_leverages(self, alphas) if many else self.leverages(alphas):
-            shares = leverages[:, place] * self.problem.left_out[rows]
-            left[rows] = errors[rows] / np.maximum(1 - shares, 1e-12)
-        return left
+        shares = self.leverages(alphas)[:, place] * self.problem.left_out
+        return np.asarray(errors / np.maximum(1 - shares, 1e-12))
 
-    def leverages(self, alphas: Array) -> Iterator[tuple[slice, Array]]:
-        """Yield, band by band, h_i of each point (rows) at each alpha (columns)."""
-        if len(alphas) == 1 and alphas[0] > 0:
-            lower = self.factor(float(alphas[0])).dense()
-            for rows, band in self.bands():
-                yield rows, (self.weight[rows] * squares(self, lower, band))[:, None]
-            return
+    def leverages(self, alphas: Array) -> Array:
+        """Return h_i of each point (rows) at each alpha (columns)."""
+        n = len(self.weight)
+        step = max(1, n // SAMPLE) if self.Z.shape[1] > MOST_EXACT else 1
+        if step > 1 or (len(alphas) == 1 and alphas[0] > 0):
+            columns = [self._leverages(float(alpha), step) for alpha in alphas]
+            return np.asarray(self.weight[:, None] * np.column_stack(columns))
         values, vectors = self.spectrum()
         with np.errstate(divide="ignore"):
             shrink = np.where(values[:, None] + alphas > 0, 1 / (values[:, None] + alphas), 0.0)
+        found = np.empty((n, len(alphas)))
         for rows, turned in self.turned(vectors):
-            found = (turned**2) @ shrink
-            if self.problem.intercept:
-                found += 1 / self.total
-            yield rows, self.weight[rows, None] * found
+            found[rows] = (turned**2) @ shrink
+        if self.problem.intercept:
+            found += 1 / self.total
+        return np.asarray(self.weight[:, None] * found)
+
+    def _leverages(self, alpha: float, step: int) -> Array:
+        """Return z' (H + alpha I)**-1 z of each row, and what an intercept adds to it.
+
+        step: if above 1, of every such row, and their mean for all.
+        """
+        lower = self.factor(alpha).dense()
+        leverages = Leverages(
+            factor=lower, shift=self.shift, mean=self.mean, lower=self.lower, step=step
+        )
+        found = self.Z.reduce(leverages)
+        found = np.full(len(self.weight), found.mean()) if step > 1 else found
+        return np.asarray(found + 1 / self.total if self.problem.intercept else found)
 
     def turned(self, vectors: Array) -> Iterator[tuple[slice, Array]]:
         """Yield, band by band, the centred features along directions in which P = I."""
         turn = self._coefficients(vectors)
         centre = self.shift @ turn + self.mean @ vectors
-        for rows, band in self.bands():
+        for rows, band in self.Z.bands():
             yield rows, wide_product(band, turn) - centre
 
     def spectrum(self) -> tuple[Array, Array]:
@@ -208,47 +191,3 @@ def certify(gradient: Array, right: Array, alpha: Array, intercept: bool) -> dic
         "gap": gap,
         "bound": float(bounds.max(initial=0.0)) * (2 if intercept else 1),
     }
-
-
-def whiten(lower: Array, values: Array) -> Array:
-    """Return L**-1 values, in the precision of the values."""
-    factor = lower.astype(values.dtype, copy=False)
-    return solve_lower(factor, values)
-
-
-def unwhiten(lower: Array, values: Array) -> Array:
-    """Return L**-T values."""
-    return solve_lower(lower, values, transposed=True)
-
-
-def mean_leverages(ridge: FeatureRidge, alphas: Array) -> Iterator[tuple[slice, Array]]:
-    """Yield leverages of points that all have the mean of some, times their weight."""
-    means, step = [], max(1, len(ridge.weight) // SAMPLE)
-    for alpha in alphas:
-        lower = ridge.factor(float(alpha)).dense()
-        found = [
-            squares(ridge, lower, band[(-rows.start) % step :: step])
-            for rows, band in ridge.bands()
-        ]
-        means.append(float(np.concatenate(found).mean()))
-    yield slice(0, len(ridge.weight)), ridge.weight[:, None] * np.array(means)
-
-
-def squares(ridge: FeatureRidge, lower: Array, band: Any) -> Array:
-    """Return z' (H + alpha I)**-1 z of each row, and what an intercept adds to it."""
-    Z = np.asarray(_dense(band), dtype=np.float64) - ridge.shift
-    centred = ridge.whiten(Z.T) - ridge.mean[:, None]
-    ridge.monitor.poll()
-    found: Array = (solve_lower(lower, centred) ** 2).sum(axis=0)
-    return found + 1 / ridge.total if ridge.problem.intercept else found
-
-
-def _dense(band: Any) -> Any:
-    return band.toarray() if scipy.sparse.issparse(band) else band
-
-
-def wide_product(band: Any, values: Array) -> Array:
-    """Return band @ values in double precision."""
-    if scipy.sparse.issparse(band):
-        return np.asarray(band @ values)
-    return product(np.asarray(band, dtype=np.float64), values)

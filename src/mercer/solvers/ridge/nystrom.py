@@ -15,7 +15,8 @@ from ...linalg.cg import Operator, System, conjugate_gradients
 from ...linalg.cholesky import NotPositiveDefinite, TileCholesky, dense_bands, pivoted_cholesky
 from ...monitor import Monitor, Stopped
 from ...status import Status
-from .features import FeatureRidge, certify, unwhiten, whiten
+from .features import FeatureRidge, certify
+from .moments import Errors, Transposed, unwhiten, whiten
 from .problem import RidgeProblem, Solution, unsolved
 
 BLOCK = 512
@@ -79,7 +80,7 @@ class Nystrom:
     def _direct(
         self, cross: Gram, lower: Array, problem: RidgeProblem, monitor: Monitor
     ) -> Solution:
-        ridge = FeatureRidge(cross.bands, problem, monitor, lower)
+        ridge = FeatureRidge(cross, problem, monitor, lower)
         found = ridge.solve(self.tol)
         if self.leave_one_out:
             found.keep["leave_one_out"] = ridge.leave_one_out(found.keep["errors"])
@@ -101,6 +102,7 @@ class _Centres:
         self.settings, self.cross, self.lower = settings, cross, lower
         self.problem, self.monitor = problem, monitor
         self.weight = problem.roots[:, 0] ** 2
+        self.known_weight = None if problem.weight is None else self.weight
         self.total = float(self.weight.sum())
         share = np.ones(len(lower)) if share is None else share
         self.share = share * (self.total / share.sum())
@@ -109,24 +111,19 @@ class _Centres:
         weighted = self.weight[:, None] * np.hstack(
             [problem.targets, np.ones((len(self.weight), 1))]
         )
-        products = self._transposed(weighted)
+        # An error of the mean would count once for every point, and could exceed alpha.
+        products = self.cross.reduce(Transposed(weighted, wide=True))
         if problem.intercept:
             means = self.weight @ problem.targets / self.total
             self.shift = products[:, -1]
         self.means = means
         self.right = whiten(self.lower, products[:, :-1] - np.outer(self.shift, means))
-
-    def _transposed(self, values: Array) -> Array:
-        """Return K' values."""
-        total = np.zeros((len(self.lower), values.shape[1]))
-        for rows, band in self.cross.bands():
-            total += band.T @ values[rows].astype(band.dtype)
-        return total
+        self.second_moments = np.empty((0, 0))
 
     def _apply(self, V: Array) -> Array:
         """Return L**-1 K' W C K L**-T V with C taking off the mean, in one pass."""
         t = unwhiten(self.lower, V)
-        total = self.cross.reduce(Normal(t, weights=self.weight))
+        total = self.cross.reduce(Normal(t, weights=self.known_weight))
         return whiten(self.lower, total - np.outer(self.shift, self.shift @ t / self.total))
 
     def _second_moments(self, dtype: Any) -> Array:
@@ -209,9 +206,6 @@ class _Centres:
 
     def _gradient(self, t: Array, b: Array, theta: Array) -> Array:
         """Return L**-1 K' W (y - K t - b) - alpha theta, in double precision."""
-        total = np.zeros_like(t)
-        for rows, band in self.cross.bands():
-            wide = band.astype(np.float64, copy=False)
-            errors = self.problem.targets[rows] - wide @ t - b
-            total += wide.T @ (self.weight[rows, None] * errors)
+        errors = Errors(t, b, self.problem.targets, self.known_weight)
+        total, _ = self.cross.reduce(errors)
         return np.asarray(whiten(self.lower, total) - self.problem.alpha * theta)

@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin
 from ... import checks
 from ...checks import Array, InputError, sentence
 from ...fitting.cross_validation import HeldOutClasses
+from ...models.contract.anywhere import anywhere
 from ...models.contract.atomic import atomic
 from ...models.contract.records import recorded
 from ...models.contract.targets import as_classes, class_weighted
@@ -240,6 +241,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
     def _values(self, member: Member, scores: Array) -> Array:
         return class_chances(scores, member.link, member.target)
 
+    @anywhere
     def predict_proba(self, X: PointsLike) -> Array:
         """Estimate the probability of each class.
 
@@ -256,6 +258,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernel):  # type: ignore[misc]
         found = self._average(X)
         return np.asarray(found / found.sum(axis=1, keepdims=True))
 
+    @anywhere
     def predict(self, X: PointsLike) -> Array:
         """Predict the class of each row.
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ... import checks
 from ...checks import Array, InputError, sentence
 from ...fitting.cross_validation import HeldOutNumbers
+from ...models.contract.anywhere import anywhere
 from ...models.contract.atomic import atomic
 from ...models.contract.records import recorded
 from ...models.contract.targets import numbers_of
@@ -219,6 +220,7 @@ class AutoKernelRegressor(MultiOutputMixin, RegressorMixin, AutoKernel):  # type
     def _values(self, member: Member, scores: Array) -> Array:
         return self.units_.values(scores, member.link, member.target)
 
+    @anywhere
     def predict(self, X: PointsLike) -> Array:
         """Predict the number of each row.
 

@@ -13,6 +13,7 @@ from ... import checks
 from ...checks import Array, InputError, InputTypeError, sentence, show
 from ...kernels import Kernel
 from ...models.base import Certificate
+from ...models.contract.anywhere import anywhere
 from ...models.contract.atomic import atomic
 from ...models.contract.records import recorded
 from ...monitor import warn
@@ -182,6 +183,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._fit(table)
         return self._encode(table, range(len(table.columns)))
 
+    @anywhere
     def transform(self, X: PointsLike) -> Any:
         """Encode the rows of a table.
 

@@ -1,0 +1,98 @@
+"""Matrices whose rows pass by: Gram matrices, and the features of points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...inputs import Input, RowBlocks
+from ...kernels.base import Basis, Kernel
+from ...monitor import Monitor
+from ..finite import roomy
+from ..prepared import Prepared, map_basis
+from ..sinks import JointSink, Sink
+
+
+class Passing(Protocol):
+    """A matrix whose rows pass by in bands; a Gram matrix is one."""
+
+    shape: tuple[int, int]
+
+    def bands(self) -> Iterator[tuple[slice, Any]]:
+        """Yield bands of rows, in order."""
+
+    def reduce(self, sink: Sink) -> Any:
+        """Return what a sink makes of all bands."""
+
+
+class KeptRows:
+    """Bands that are kept."""
+
+    def __init__(self, kept: Sequence[tuple[slice, Any]]) -> None:
+        self.kept = kept
+        self.shape = (kept[-1][0].stop, int(kept[0][1].shape[1]))
+
+    def bands(self) -> Iterator[tuple[slice, Any]]:
+        """Yield the bands."""
+        return iter(self.kept)
+
+    def reduce(self, sink: Sink) -> Any:
+        """Return what a sink makes of all bands."""
+        return _passed(sink, self.shape, self.bands(), Monitor())
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureWork:
+    """What is done with a block of points where it lies: phi(x) of its points passes by a sink."""
+
+    kernel: Kernel
+    basis: Basis
+    at_once: int
+
+    def __call__(self, block: Input, sink: Sink) -> Any:
+        return _passed(sink, (len(block), self.basis.width), self.bands(block), Monitor())
+
+    def bands(self, block: Input) -> Iterator[tuple[slice, Any]]:
+        """Yield phi(x) in bands of rows."""
+        for first in range(0, len(block), self.at_once):
+            rows = slice(first, min(first + self.at_once, len(block)))
+            yield rows, self.kernel.expand(roomy(self.kernel, block.take(rows)), self.basis)
+
+
+class FeatureRows:
+    """phi(x) of the training points of a kernel with a finite map, `at_once` rows at a time."""
+
+    def __init__(self, prepared: Prepared, at_once: int, monitor: Monitor) -> None:
+        self.prepared, self.at_once, self.monitor = prepared, at_once, monitor
+        self.shape = (len(prepared), prepared.map_width() or 0)
+
+    def bands(self) -> Iterator[tuple[slice, Any]]:
+        """Yield the features in bands of rows."""
+        return self.prepared.map_bands(at_once=self.at_once)
+
+    def reduce(self, sink: Sink) -> Any:
+        """Return what a sink makes of all bands; of blocks that lie elsewhere, there."""
+        points = self.prepared.points
+        elsewhere = points if isinstance(points, RowBlocks) and points.is_remote else None
+        if elsewhere is None or not isinstance(sink, JointSink):
+            return _passed(sink, self.shape, self.bands(), self.monitor)
+        basis = map_basis(self.prepared)
+        work = FeatureWork(kernel=self.prepared.kernel, basis=basis, at_once=self.at_once)
+        sink.start(self.shape, np.float64)
+        for rows, found in elsewhere.each(work, sink.part):
+            sink.join(rows, found)
+            self.monitor.poll()
+        return sink.result()
+
+
+def _passed(
+    sink: Sink, shape: tuple[int, int], bands: Iterator[tuple[slice, Any]], monitor: Monitor
+) -> Any:
+    sink.start(shape, np.float64)
+    for rows, band in bands:
+        sink.take(rows, band)
+        monitor.poll()
+    return sink.result()

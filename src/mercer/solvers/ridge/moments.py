@@ -1,0 +1,176 @@
+"""What ridge regression in an explicit feature space sums up of the rows that pass by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from ...checks import Array
+from ...grams.sinks import JointSink, some
+from ...linalg.blas import add_square, product, solve_lower
+
+
+def whiten(lower: Array, values: Array) -> Array:
+    """Return L**-1 values, in the precision of the values."""
+    factor = lower.astype(values.dtype, copy=False)
+    return solve_lower(factor, values)
+
+
+def unwhiten(lower: Array, values: Array) -> Array:
+    """Return L**-T values."""
+    return solve_lower(lower, values, transposed=True)
+
+
+def wide_product(band: Any, values: Array) -> Array:
+    """Return band @ values in double precision."""
+    if scipy.sparse.issparse(band):
+        return np.asarray(band @ values)
+    return product(np.asarray(band, dtype=np.float64), values)
+
+
+class Moments(JointSink):
+    """The moments of u = L**-1 (z - shift) with weights w: sums of w u u', w u y' and w u.
+
+    Y: one row per point. roots: of the weights, as a column; None: all are 1. lower: L; None is
+    the identity. Of the first sum only the half below the diagonal is made.
+    """
+
+    def __init__(self, Y: Array, roots: Array | None, shift: Array, lower: Array | None) -> None:
+        self.Y, self.roots, self.shift, self.lower = Y, roots, shift, lower
+
+    def start(self, shape: tuple[int, int], dtype: Any) -> None:
+        width = shape[1]
+        self.squares = np.zeros((width, width), order="F")
+        self.products, self.sums = np.zeros((width, self.Y.shape[1])), np.zeros(width)
+
+    def take(self, rows: slice, band: Any) -> None:
+        roots = some(self.roots, rows)
+        Z = self._scaled(band, roots)
+        if isinstance(Z, np.ndarray):
+            add_square(self.squares, Z.T)
+        else:
+            self.squares += np.tril((Z.T @ Z).toarray())
+        Y = self.Y[rows] if roots is None else roots * self.Y[rows]
+        ones = np.ones(len(Y)) if roots is None else roots[:, 0]
+        self.products += np.asarray(Z.T @ Y.astype(Z.dtype))
+        self.sums += np.asarray(Z.T @ ones.astype(Z.dtype))
+
+    def _scaled(self, band: Any, roots: Array | None) -> Any:
+        """Return S (Z - shift) L**-T."""
+        if scipy.sparse.issparse(band):
+            return band if roots is None else scipy.sparse.diags_array(roots[:, 0]) @ band
+        if self.shift.any():
+            band = band - self.shift.astype(band.dtype)
+        band = band if roots is None else band * roots.astype(band.dtype)
+        return band if self.lower is None else whiten(self.lower, band.T).T
+
+    def part(self, rows: slice) -> Moments:
+        return Moments(self.Y[rows], some(self.roots, rows), self.shift, self.lower)
+
+    def join(self, rows: slice, found: tuple[Array, Array, Array]) -> None:
+        self.squares += found[0]
+        self.products += found[1]
+        self.sums += found[2]
+
+    def result(self) -> tuple[Array, Array, Array]:
+        return self.squares, self.products, self.sums
+
+
+class Errors(JointSink):
+    """Z' W e and e = Y - Z t - b, in double precision. weight: one per point; None: all are 1."""
+
+    def __init__(self, t: Array, b: Array, Y: Array, weight: Array | None) -> None:
+        self.t, self.b, self.Y, self.weight = t, b, Y, weight
+
+    def start(self, shape: tuple[int, int], dtype: Any) -> None:
+        self.total = np.zeros(self.t.shape)
+        self.errors = np.empty(self.Y.shape)
+
+    def take(self, rows: slice, band: Any) -> None:
+        errors = self.Y[rows] - wide_product(band, self.t) - self.b
+        weighted = errors if self.weight is None else self.weight[rows, None] * errors
+        self.errors[rows] = errors
+        self.total += wide_product(band.T, weighted)
+
+    def part(self, rows: slice) -> Errors:
+        return Errors(self.t, self.b, self.Y[rows], some(self.weight, rows))
+
+    def join(self, rows: slice, found: tuple[Array, Array]) -> None:
+        self.total += found[0]
+        self.errors[rows] = found[1]
+
+    def result(self) -> tuple[Array, Array]:
+        return self.total, self.errors
+
+
+class Transposed(JointSink):
+    """Z' V. wide: in double precision; otherwise in that of Z."""
+
+    def __init__(self, V: Array, wide: bool = False) -> None:
+        self.V, self.wide = V, wide
+
+    def start(self, shape: tuple[int, int], dtype: Any) -> None:
+        self.total = np.zeros((shape[1], self.V.shape[1]))
+
+    def take(self, rows: slice, band: Any) -> None:
+        if self.wide:
+            self.total += wide_product(band.T, self.V[rows])
+        else:
+            self.total += band.T @ self.V[rows].astype(band.dtype)
+
+    def part(self, rows: slice) -> Transposed:
+        return Transposed(self.V[rows], self.wide)
+
+    def join(self, rows: slice, found: Array) -> None:
+        self.total += found
+
+    def result(self) -> Array:
+        return self.total
+
+
+class Leverages(JointSink):
+    """z' (H + alpha I)**-1 z of every `step`-th row, with H + alpha I = G G' in coordinates u.
+
+    u = L**-1 (z - shift) - mean. lower: L; None is the identity. factor: G. first: where the rows
+    begin among all.
+    """
+
+    def __init__(
+        self,
+        factor: Array,
+        shift: Array,
+        mean: Array,
+        lower: Array | None,
+        step: int = 1,
+        first: int = 0,
+    ) -> None:
+        self.factor, self.shift, self.mean = factor, shift, mean
+        self.lower, self.step, self.first = lower, step, first
+
+    def start(self, shape: tuple[int, int], dtype: Any) -> None:
+        self.found: list[Array] = []
+
+    def take(self, rows: slice, band: Any) -> None:
+        chosen = band[-(self.first + rows.start) % self.step :: self.step]
+        dense = chosen.toarray() if scipy.sparse.issparse(chosen) else chosen
+        Z = np.asarray(dense, dtype=np.float64) - self.shift
+        u = (Z.T if self.lower is None else whiten(self.lower, Z.T)) - self.mean[:, None]
+        self.found.append((solve_lower(self.factor, u) ** 2).sum(axis=0))
+
+    def part(self, rows: slice) -> Leverages:
+        return Leverages(
+            factor=self.factor,
+            shift=self.shift,
+            mean=self.mean,
+            lower=self.lower,
+            step=self.step,
+            first=self.first + rows.start,
+        )
+
+    def join(self, rows: slice, found: Array) -> None:
+        self.found.append(found)
+
+    def result(self) -> Array:
+        return np.concatenate(self.found)

@@ -1,0 +1,216 @@
+"""Estimators on collections of Dask, with a cluster of two processes on this machine."""
+
+import os
+import signal
+import threading
+
+import dask.array as da
+import dask.dataframe as dd
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client, LocalCluster
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from mercer import (
+    SVC,
+    KernelMachineClassifier,
+    KernelMachineRegressor,
+    KernelRidge,
+    KernelRidgeClassifier,
+    load,
+    save,
+)
+from mercer.checks import InputError, InputTypeError
+from mercer.distributed import row_blocks
+from mercer.features import Nystrom, RandomFourier
+from mercer.inputs import RowBlocks
+from mercer.kernels import Gaussian, Polynomial
+
+# Workers are other processes, whose sockets end with them.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+random = np.random.default_rng(0)
+X = random.normal(size=(1000, 3))
+Y = np.sin(2 * X[:, 0]) + X[:, 1]
+CLASSES = (Y > 0).astype(int)
+NEW = random.normal(size=(40, 3))
+BLOCKS = RowBlocks.split(X, 300)  # as the chunks
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as found:
+        yield found
+
+
+@pytest.fixture
+def client(cluster):
+    with Client(cluster) as found:
+        yield found
+
+
+def chunks():
+    return da.from_array(X, chunks=(300, 3))
+
+
+MODELS = {
+    "few centres": KernelRidge(0.1, kernel=Gaussian(), n_centers=60, random_state=0),
+    "an exact map": KernelRidge(0.1, kernel=Polynomial(2)),
+    "features": KernelRidge(0.1, approximation=RandomFourier(Gaussian(0.4), 64, random_state=0)),
+    "a map of few centres": KernelRidge(
+        0.1, approximation=Nystrom(Gaussian(0.4), 40, random_state=0)
+    ),
+    "another loss": KernelMachineRegressor(
+        "huber", kernel=Gaussian(0.4), n_centers=60, random_state=0
+    ),
+}
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_a_cluster_finds_what_one_machine_finds(client, model):
+    there = model.fit(chunks(), Y).predict(NEW)
+    here = model.fit(BLOCKS, Y).predict(NEW)
+    assert np.allclose(there, here, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelRidgeClassifier(0.1, kernel=Gaussian(), n_centers=60, random_state=0),
+        KernelMachineClassifier(kernel=Gaussian(), n_centers=60, random_state=0),
+    ],
+)
+def test_classifiers(client, model):
+    there = model.fit(chunks(), da.from_array(CLASSES, chunks=300))
+    scores = there.decision_function(NEW)
+    assert np.allclose(scores, model.fit(BLOCKS, CLASSES).decision_function(NEW), atol=1e-8)
+
+
+def test_weights_and_targets_may_lie_there_too(client):
+    weight = random.uniform(0.5, 2, len(X))
+    model = KernelRidge(0.1, kernel=Gaussian(), n_centers=60, random_state=0)
+    there = model.fit(chunks(), da.from_array(Y, chunks=300), da.from_array(weight, chunks=300))
+    found = there.predict(NEW)
+    assert np.allclose(found, model.fit(BLOCKS, Y, weight).predict(NEW), rtol=0, atol=1e-8)
+
+
+def test_many_centres_by_conjugate_gradients(client, monkeypatch):
+    monkeypatch.setattr("mercer.solvers.ridge.nystrom.DIRECT", 20)
+    model = KernelRidge(0.1, kernel=Gaussian(), solver="nystrom", n_centers=80, random_state=0)
+    there = model.fit(chunks(), Y).predict(NEW)
+    assert model.certificate_.status == "converged"
+    assert np.allclose(there, model.fit(BLOCKS, Y).predict(NEW), rtol=0, atol=1e-8)
+
+
+def test_the_model_is_local_and_small(client, tmp_path):
+    model = KernelRidge(0.1, kernel=Gaussian(), n_centers=60, random_state=0).fit(chunks(), Y)
+    assert not isinstance(model._prepared.points, RowBlocks)
+    assert len(model._prepared) <= 60
+    save(model, tmp_path / "model.mercer")
+    assert np.array_equal(load(tmp_path / "model.mercer").predict(NEW), model.predict(NEW))
+
+
+def test_predictions_are_lazy(client):
+    model = KernelMachineClassifier(kernel=Gaussian(), n_centers=60, random_state=0)
+    model.fit(X, CLASSES)
+    for method in ("predict", "predict_proba", "decision_function"):
+        found, wanted = getattr(model, method)(chunks()), getattr(model, method)(X)
+        assert isinstance(found, da.Array)
+        assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
+        assert np.allclose(found.compute(), wanted, rtol=0, atol=1e-12)
+
+
+def test_data_frames(client):
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    parts = dd.from_pandas(frame, npartitions=3)
+    model = KernelRidge(0.1, kernel=Gaussian(0.5).on(["a", "b"]), n_centers=60, random_state=0)
+    found = model.fit(parts, Y).predict(parts)
+    assert isinstance(found, dd.Series)
+    wanted = model.predict(frame)
+    assert found.dtype == wanted.dtype
+    computed = found.compute()
+    assert np.allclose(computed, wanted, rtol=0, atol=1e-12)
+    assert computed.index.equals(frame.index)
+
+
+def test_unknown_and_empty_chunks(client):
+    lazy = chunks()
+    kept = lazy[lazy[:, 0] < 5.0]  # all of them, which Dask does not know
+    empty = da.from_array(X[:0], chunks=(1, 3))
+    gaps = da.concatenate([empty, kept, empty])
+    model = KernelRidge(0.1, kernel=Gaussian(), n_centers=60, random_state=0)
+    found = model.fit(gaps, Y).predict(NEW)
+    assert np.allclose(found, model.fit(BLOCKS, Y).predict(NEW), rtol=0, atol=1e-8)
+    assert np.allclose(model.predict(gaps).compute(), model.predict(X), rtol=0, atol=1e-12)
+
+
+def test_columns_in_several_chunks(client):
+    split = da.from_array(X, chunks=(300, 2))
+    model = KernelRidge(0.1, kernel=Gaussian(), n_centers=60, random_state=0)
+    found = model.fit(split, Y).predict(split)
+    assert np.allclose(found.compute(), model.predict(X), rtol=0, atol=1e-12)
+
+
+def test_errors_come_back_with_the_block(client):
+    bad = X.copy()
+    bad[700, 1] = np.nan
+    with pytest.raises(InputError, match=r"block 2.*NaN"):
+        KernelRidge(0.1, kernel=Gaussian(), n_centers=60).fit(
+            da.from_array(bad, chunks=(300, 3)), Y
+        )
+
+
+def test_a_client_without_workers():
+    model, told = KernelRidge(0.1, kernel=Gaussian()), "the client must have a worker; got none"
+    with (
+        LocalCluster(n_workers=0, dashboard_address=":0") as empty,
+        Client(empty),
+        pytest.raises(InputError, match=told),
+    ):
+        model.fit(chunks(), Y)
+
+
+def test_without_a_client_chunks_are_computed_here():
+    blocks = row_blocks(chunks())
+    assert not blocks.is_remote
+    model = KernelRidge(0.1, kernel=Gaussian(), n_centers=60, random_state=0)
+    found = model.fit(chunks(), Y).predict(NEW)
+    assert np.array_equal(found, model.fit(BLOCKS, Y).predict(NEW))
+
+
+def test_what_is_no_table_is_refused(client):
+    with pytest.raises(InputTypeError, match="a Dask array or frame of rows; got Array with 1"):
+        row_blocks(da.ones(5))
+
+
+def test_searches_run_on_the_cluster_by_joblib(client):
+    space = {"C": [0.1, 1.0]}
+    search = GridSearchCV(SVC(kernel=Gaussian(0.5)), space, cv=2)
+    with joblib.parallel_config(backend="dask"):
+        there = search.fit(X[:200], CLASSES[:200]).cv_results_["mean_test_score"]
+        scores = cross_val_score(KernelRidge(0.1, kernel=Gaussian(0.5)), X[:200], Y[:200], cv=2)
+    assert np.array_equal(there, search.fit(X[:200], CLASSES[:200]).cv_results_["mean_test_score"])
+    wanted = cross_val_score(KernelRidge(0.1, kernel=Gaussian(0.5)), X[:200], Y[:200], cv=2)
+    assert np.allclose(scores, wanted)
+
+
+def test_a_lost_worker_costs_time_only():
+    rows = da.from_array(X, chunks=(100, 3))
+    model = KernelRidge(0.1, kernel=Gaussian(), n_centers=60, random_state=0)
+    fits = []
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as own,
+        Client(own) as client,
+    ):
+        pid = next(iter(client.run(os.getpid).values()))
+        killed = threading.Timer(0.3, os.kill, (pid, signal.SIGKILL))
+        killed.start()
+        while killed.is_alive() or len(fits) < 3:
+            fits.append(model.fit(rows, Y).predict(NEW))
+    wanted = model.fit(RowBlocks.split(X, 100), Y).predict(NEW)
+    assert all(np.allclose(found, wanted, rtol=0, atol=1e-8) for found in fits)
