@@ -193,11 +193,11 @@ def describe(given: argparse.Namespace) -> None:
 def show(given: argparse.Namespace) -> None:
     """Print the report, or write it to a file; of several versions of a method, the last one's."""
     entries = read(given.results)
-    last = {entry["method"]: entry["version"] for entry in entries}
+    last = {(entry["suite"], entry["method"]): entry["version"] for entry in entries}
     entries = [
         entry
         for entry in entries
-        if entry["version"] == last[entry["method"]]
+        if entry["version"] == last[entry["suite"], entry["method"]]
         and entry["method"] in (given.methods or METHODS)
         and entry["table"] in (given.tables or [entry["table"]])
     ]

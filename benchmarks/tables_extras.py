@@ -114,19 +114,32 @@ def rfm() -> Iterator[str]:
     found, metric = _their_machine(X, y, X_test)
     spent = time.perf_counter() - start
     yield _line("xRFM", spent, error(found), metric, directions)
+    yield from _our_machines(X, y, X_test, error, error(found), directions)
+
+
+def _our_machines(
+    X: Any, y: Any, X_test: Any, error: Callable[[Any], float], theirs: float, directions: Any
+) -> Iterator[str]:
+    """Machines whose settings are searched; then with these, by as few steps as beat xRFM."""
     from mercer import RFMRegressor
 
+    def line(kernel: str, how: str, **given: Any) -> tuple[str, Any, float]:
+        start = time.perf_counter()
+        machine = RFMRegressor(kernel, metric="full", random_state=0, **given).fit(X, y)
+        found = error(machine.predict(X_test))
+        spent = time.perf_counter() - start
+        name = f"mercer RFMRegressor, {kernel}, {how}"
+        return _line(name, spent, found, machine.metric_, directions), machine.choice_, found
+
     for kernel in ("exponential", "gaussian"):
-        given: dict[str, Any] = {}
-        for how in ("settings searched", "settings given, as to xRFM"):
-            start = time.perf_counter()
-            machine = RFMRegressor(kernel, metric="full", random_state=0, **given).fit(X, y)
-            found = machine.predict(X_test)
-            spent = time.perf_counter() - start
-            name = f"mercer RFMRegressor, {kernel}, {how}"
-            yield _line(name, spent, error(found), machine.metric_, directions)
-            chosen = machine.choice_
-            given = {"width": chosen.width, "alpha": chosen.alpha, "steps": chosen.steps}
+        text, chosen, _ = line(kernel, "settings searched")
+        yield text
+        for steps in range(1, chosen.steps + 1):
+            given = {"width": chosen.width, "alpha": chosen.alpha, "steps": steps}
+            text, _, found = line(kernel, f"settings given, as to xRFM, {steps} steps", **given)
+            yield text
+            if found <= theirs:
+                break
 
 
 COMMANDS: dict[str, Callable[[], Iterator[str]]] = {
