@@ -326,6 +326,7 @@ def test_errors_pickle(error):
     again = pickle.loads(pickle.dumps(error("K: x must be 1; got 2.")))
     assert type(again) is error
     assert str(again) == "K: x must be 1; got 2."
+    assert type(error.__new__(error)) is error  # which is how Dask brings errors back
 
 
 def test_parse_error_marks_the_position_and_pickles():

@@ -69,7 +69,9 @@ class PackageError(MercerError, ImportError):
     """A package that a part of mercer needs is not installed."""
 
 
-class MemoryLimitError(MercerError, MemoryError):
+# MemoryError makes its objects itself, and refuses to for a class that has another base first;
+# Dask's pickling of errors asks it to.
+class MemoryLimitError(MemoryError, MercerError):
     """Nothing that would fit the memory limit can do the job."""
 
 
