@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -179,6 +180,14 @@ def test_whole_numbers_to_keep_stay_whole(numbers, home):
     (home / "named.csv").write_text(f"id,{names}\n{text}")
     found = call("predict", numbers, home / "named.csv", "--keep", "id")
     assert [line.split(",")[0] for line in found.out.splitlines()[:3]] == ["id", "0", "1"]
+
+
+def test_warnings_of_many_columns_are_cut_short(numbers, home, monkeypatch):
+    monkeypatch.setattr(predicting, "SHOWN_WARNINGS", 0)
+    frame = pl.read_csv(home / "new.csv").with_columns(area=pl.lit(5000.0), district=pl.lit("Moon"))
+    frame.write_csv(home / "far.csv")
+    ended = call("predict", numbers, home / "far.csv")
+    assert re.search(r"It is alike in \d more columns, which --json lists", ended.err)
 
 
 def test_a_column_to_keep_must_be_there(numbers, home):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 REPORT_SHARE = 0.25  # of the time limit
 MOST_REPORT = 60.0  # seconds
-DRAWING, DRAWING_SHARE = 5.0, 0.15  # seconds, at most this share of the time, to draw the page
+DRAWING, DRAWING_SHARE = 9.0, 0.15  # seconds, at most this share: to draw, save and end late
 JUDGE_SHARE = 0.2  # of the time limit, where models must be fitted again to be judged
 MOST_COLUMNS = 8000  # of a table, which a model file describes one by one
 SHORT = 60  # characters of a kernel on the screen

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..screen import Screen
 
 BLOCK = 20_000  # rows
+SHOWN_WARNINGS = 10
 EXACT = 2**53  # up to which a float is a whole number without doubt
 TABLES = ("csv", "tsv", "parquet", "jsonl")
 
@@ -184,8 +185,12 @@ class Predictor:
         if self.extra:
             shown = ", ".join(map(repr, self.extra[:5])) + (", …" if len(self.extra) > 5 else "")
             screen.note(f"Columns that the model does not know are ignored: {shown}.")
-        for line in [] if self._watch is None else self._watch.sentences():
+        lines = self.outside
+        for line in lines[:SHOWN_WARNINGS]:
             screen.warn(line)
+        if len(lines) > SHOWN_WARNINGS:
+            more = len(lines) - SHOWN_WARNINGS
+            screen.warn(f"It is alike in {more:,} more columns, which --json lists.")
 
     @property
     def outside(self) -> list[str]:
