@@ -331,6 +331,10 @@ def test_a_polynomial_of_too_many_features_is_refused(tmp_path):
         refused(changed, tensors, tmp_path, "PolynomialFeatures must be")
 
 
+def span(start, stop):
+    return {"type": "dict", "items": {"start": start, "stop": stop}}
+
+
 def test_the_parts_of_a_table_know_its_columns(tmp_path):
     model = Pipeline([("prepare", sklearn.clone(MIXED)), ("model", SVC())]).fit(TABLE, LABELS)
     manifest, tensors = pieces(model, tmp_path)
@@ -340,6 +344,9 @@ def test_the_parts_of_a_table_know_its_columns(tmp_path):
         (["dose", "age"], "know its columns by their names"),
         (["age", "height"], "among those that the ColumnTransformer was fitted on"),
         (["age", 1], "columns must be names or numbers"),
+        (span(0, 10**15), "among those that the ColumnTransformer was fitted on"),
+        (span(1, 1), "among those that the ColumnTransformer was fitted on"),
+        (span(0, True), "columns must be names or numbers"),
     ):
         changed = json.loads(json.dumps(manifest))
         changed["steps"][0][1]["fitted"] = [[*fitted[0][:2], columns], *fitted[1:]]

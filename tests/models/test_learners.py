@@ -166,9 +166,14 @@ LEARNERS = {
 
 
 def values(model, points):
-    """Return what tells most about a model; distances of new points cannot follow from K alone."""
-    ways = ("predict",) if isinstance(model, mercer.KernelKMeans) else ()
-    for name in (*ways, "predict_proba", "decision_function", "transform", "predict"):
+    """Return what tells most about a model; distances of new points cannot follow from K alone.
+
+    Which cluster is called the first is chance where two starts end in the same clusters.
+    """
+    if isinstance(model, mercer.KernelKMeans):
+        labels = model.predict(points)
+        return (labels == labels[0]).astype(int)
+    for name in ("predict_proba", "decision_function", "transform", "predict"):
         if hasattr(model, name):
             return np.asarray(getattr(model, name)(points))
     raise AssertionError(f"{model} predicts nothing")

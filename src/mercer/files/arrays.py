@@ -21,7 +21,7 @@ def pack_array(array: Array, packing: SaveContext, where: str) -> dict[str, Any]
     array = np.asarray(array)
     dtype = array.dtype
     found: dict[str, Any] = {}
-    if array.ndim > 1 and array.flags.f_contiguous and not array.flags.c_contiguous:
+    if _is_by_columns(array):
         found["order"] = "F"  # products may round otherwise when the order in memory changes
     if dtype.kind in "US":
         size = 4 if dtype.kind == "U" else 1
@@ -49,7 +49,15 @@ def unpack_array(data: dict[str, Any], unpacking: LoadContext) -> Array:
         if not _TIMES.fullmatch(name) or array.dtype != np.int64:
             raise unpacking.fail("times must be whole numbers of a known unit", name)
         array = array.view(name)
-    return np.asfortranarray(array) if data.get("order") == "F" else array
+    return array.T.copy(order="C").T if data.get("order") == "F" else array
+
+
+def _is_by_columns(array: Array) -> bool:
+    """Return whether an array lies by columns; of a single row or column the strides tell."""
+    if array.ndim < 2 or not array.flags.f_contiguous:
+        return False
+    by_rows = array.itemsize * np.cumprod([1, *array.shape[:0:-1]])[::-1]
+    return bool((by_rows != array.strides).any())
 
 
 def _text_array(array: Array, kind: str, unpacking: LoadContext) -> Array:

@@ -55,7 +55,7 @@ def test_k_is_the_same_however_it_is_computed(kind):
     assert_allclose(new.dense(), wanted[25:, :25], rtol=1e-13, atol=1e-14 * size)
 
 
-CHAIN = Tree.from_preorder(["a"] * 6000, [1] * 5999 + [0])
+CHAIN = Tree.from_preorder(["a"] * 12_000, [1] * 11_999 + [0])
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def _width(part: Step) -> int:
     if _is_word(model, "drop") or not columns:
         return 0
     if isinstance(model, FunctionTransformer):
-        return len(columns)
+        return int(model.n_features_in_)
     return width_of(model) or 0
 
 
@@ -170,12 +170,21 @@ def _pack_part(
         all(type(one) is str for one in columns) or all(type(one) is int for one in columns)
     )
     if not plain and fitted and not isinstance(columns, str | int):
-        columns = [int(one) for one in model._transformer_to_input_indices[name]]
+        places = [int(one) for one in model._transformer_to_input_indices[name]]
+        # A part cut out as a slice lies in memory otherwise than chosen columns, and rounds so.
+        columns = _span(places) if isinstance(columns, slice) else places
     return [
         name,
         pack_value(step, packing, where),
         pack_value(columns, packing, f"{where}.columns"),
     ]
+
+
+def _span(places: list[int]) -> dict[str, int] | list[int]:
+    """Return where neighbouring columns begin and end; of others, which they are."""
+    first = places[0] if places else 0
+    alike = places and places == list(range(first, first + len(places)))
+    return {"start": first, "stop": first + len(places)} if alike else places
 
 
 def unpack_column_transformer(data: Fields, unpacking: LoadContext) -> ColumnTransformer:
@@ -214,6 +223,8 @@ def _unpack_part(data: Any, unpacking: LoadContext) -> Step:
     name, step, columns = data[0], *(unpack_value(one, unpacking) for one in data[1:])
     if not (_is_word(step) or (_is_known(step) and hasattr(step, "transform"))):
         raise unpacking.fail("the parts must be transformers", show(step))
+    if isinstance(columns, dict) and {(key, type(columns[key])) for key in columns} == _SPAN:
+        return name, step, slice(columns["start"], columns["stop"])
     plain = isinstance(columns, list) and {type(one) for one in columns} in ({str}, {int}, set())
     if not plain:
         raise unpacking.fail("columns must be names or numbers", show(columns))
@@ -253,13 +264,17 @@ def _restore(model: ColumnTransformer, parts: list[Step], unpacking: LoadContext
 
 
 def _places(model: ColumnTransformer, columns: Any, unpacking: LoadContext) -> list[int]:
-    """Return the numbers of columns given by name or number."""
+    """Return the numbers of columns given by name, by number or as a slice."""
+    must = "columns must be among those that the ColumnTransformer was fitted on"
+    if isinstance(columns, slice):
+        if not 0 <= columns.start < columns.stop <= model.n_features_in_:
+            raise unpacking.fail(must, show(columns))
+        return list(range(columns.start, columns.stop))
     known = getattr(model, "feature_names_in_", np.zeros(0, object)).tolist()
     found = [known.index(one) if one in known else -1 for one in columns]
     if columns and isinstance(columns[0], int):
         found = [one + model.n_features_in_ if one < 0 else one for one in columns]
     if not all(0 <= one < model.n_features_in_ for one in found):
-        must = "columns must be among those that the ColumnTransformer was fitted on"
         raise unpacking.fail(must, show(columns))
     return found
 
@@ -295,6 +310,7 @@ def _weights(value: Any, context: Context) -> bool:
     )
 
 
+_SPAN = {("start", int), ("stop", int)}
 _REMAINDER = Rule(
     "'drop', 'passthrough' or a transformer",
     lambda value, context: _is_word(value) or (_is_known(value) and hasattr(value, "transform")),
