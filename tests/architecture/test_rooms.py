@@ -34,7 +34,7 @@ LARGE_CLASSES = {
     "models/svm/base.py SupportVectorEstimator": 13,
     "models/svm/classes.py SupportVectorClassifier": 20,
     "solvers/box/active_set.py ActiveSet": 22,
-    "solvers/ridge/features.py FeatureRidge": 14,
+    "solvers/ridge/features.py FeatureRidge": 13,
     "solvers/ridge/path.py RidgePath": 15,
 }
 

@@ -15,8 +15,10 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from mercer import (
     SVC,
+    KernelKMeans,
     KernelMachineClassifier,
     KernelMachineRegressor,
+    KernelPCA,
     KernelRidge,
     KernelRidgeClassifier,
     load,
@@ -89,6 +91,15 @@ def test_classifiers(client, model):
     there = model.fit(chunks(), da.from_array(CLASSES, chunks=300))
     scores = there.decision_function(NEW)
     assert np.allclose(scores, model.fit(BLOCKS, CLASSES).decision_function(NEW), atol=1e-8)
+
+
+def test_components_and_clusters(client):
+    pca = KernelPCA(3, kernel=Gaussian(0.4), n_centers=60, random_state=0)
+    there = pca.fit(chunks()).transform(chunks())
+    assert np.allclose(there.compute(), pca.fit(BLOCKS).transform(X), rtol=0, atol=1e-8)
+    means = KernelKMeans(3, Gaussian(0.4), n_centers=60, random_state=0)
+    labels = means.fit(chunks()).labels_
+    assert np.array_equal(labels, means.fit(BLOCKS).labels_)
 
 
 def test_weights_and_targets_may_lie_there_too(client):

@@ -93,10 +93,9 @@ def test_a_mixed_table():
 # --- memory --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("points", [X, RowBlocks.split(X, 50)], ids=["rows", "blocks"])
-def test_a_low_rank_matrix_takes_the_place_of_k(points, monkeypatch):
+def test_a_low_rank_matrix_takes_the_place_of_k(monkeypatch):
     exact = KernelKMeans(4, Gaussian(0.02)).fit(X)
-    model = KernelKMeans(4, Gaussian(0.02), memory_limit=120_000).fit(points)
+    model = KernelKMeans(4, Gaussian(0.02), memory_limit=120_000).fit(X)
     certificate = model.certificate_
     assert 4 <= certificate.rank == len(model.support_) < 60
     assert certificate.plan.startswith("low rank, ")
@@ -110,10 +109,10 @@ def test_a_low_rank_matrix_takes_the_place_of_k(points, monkeypatch):
     assert np.array_equal(model.predict(X), model.labels_)
     squares = model.transform(X) ** 2
     assert squares.min(axis=1).sum() == pytest.approx(model.inertia_, rel=1e-8)
-    again = model.fit_transform(points)
+    again = model.fit_transform(X)
     assert np.allclose(again**2, squares, atol=1e-9)
     monkeypatch.setattr(mercer.fitting.clusters, "EXACT", 10)
-    quick = KernelKMeans(4, Gaussian(0.02), memory_limit=120_000).fit(points)
+    quick = KernelKMeans(4, Gaussian(0.02), memory_limit=120_000).fit(X)
     assert quick.inertia_ == model.inertia_
     assert 0 < quick.certificate_.least < true
     monkeypatch.setattr(mercer.fitting.clusters, "RANK", 1)

@@ -14,6 +14,7 @@ import numpy as np
 from .. import _native
 from ..checks import InputError, InputTypeError, sentence
 from ..inputs import Input, RowBlocks
+from ..inputs.blocks import FIRST, nothing
 
 Item = TypeVar("Item")
 IN_FLIGHT = 2  # tasks for each thread of the cluster that may have been sent and not yet be used
@@ -111,7 +112,7 @@ class DaskBlocks(RowBlocks):
         yield from (found for _, found in self.each(itself, nothing))
 
     def first(self) -> Input:
-        """Return up to two points of the first block."""
+        """Return a few points of the first block."""
         found: Input = self.once("first", lambda: self._result(head, 0, None))
         return found
 
@@ -196,9 +197,5 @@ def itself(block: Input, part: None) -> Input:
 
 
 def head(block: Input, part: None) -> Input:
-    """Return up to two points of a block."""
-    return block.take(slice(0, 2))
-
-
-def nothing(rows: slice) -> None:
-    """Return what work needs that needs nothing of the rows."""
+    """Return a few points of a block."""
+    return block.take(slice(0, FIRST))

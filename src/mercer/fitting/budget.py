@@ -51,12 +51,11 @@ def settings_of(model: Any, run: Run, solvers: tuple[str, ...], iterations: int)
 class GramBudget:
     """Gram matrices of all points and of a few centres, each within the memory limit."""
 
-    def __init__(self, prepared: Prepared, outputs: int, settings: Settings) -> None:
+    def __init__(self, prepared: Prepared, outputs: int, run: Run) -> None:
         self.prepared, self.outputs = prepared, outputs
-        self.settings, self.monitor = settings, settings.run.monitor
-        self.who = settings.run.who
+        self.monitor, self.who, self.seed = run.monitor, run.who, run.seed
         self.n = len(prepared)
-        self.limit = limit_in_bytes(settings.run.who, settings.run.memory_limit)
+        self.limit = limit_in_bytes(run.who, run.memory_limit)
         self.itemsize = prepared.view.dtype.itemsize
 
     def _half_bytes(self) -> int:
@@ -122,7 +121,7 @@ class GramBudget:
         step of k-means, which makes better centres of them. Returns the points, the centres, and
         how many points each stands for.
         """
-        random = np.random.default_rng(self.settings.run.seed)
+        random = np.random.default_rng(self.seed)
         room = self.limit // (8 * (count + 3 * AT_ONCE))  # the factor, and rows on their way
         candidates = min(self.n, CANDIDATES * count, max(room, count))
         chosen = np.sort(random.choice(self.n, candidates, replace=False))
@@ -133,6 +132,18 @@ class GramBudget:
         K = self.prepared.take(chosen).gram(store=False, monitor=self.monitor)
         chosen = np.sort(chosen[partial_cholesky(K, count, random).pivots])
         return chosen, self.prepared.take(chosen), np.ones(len(chosen))
+
+    def _spanning(self, wanted: int | None, matrices: int) -> tuple[Array, Prepared, Array]:
+        """Return points that the others do not span, themselves, and the factor of their K.
+
+        wanted: how many; None is 10 sqrt(n), from 100 to what is solved directly. matrices: how
+        many between them, in double precision, must fit.
+        """
+        usual = min(max(int(10 * self.n**0.5), 100), DIRECT)
+        count = max(1, min(wanted or usual, self.n, int((self.limit / (8 * matrices)) ** 0.5)))
+        chosen, few, _ = self._centres(count)
+        kept, lower = self._independent(few)
+        return chosen[kept], few.take(kept), lower
 
     def _independent(self, few: Prepared) -> tuple[Array, Array]:
         """Return which centres the others do not span, and the factor of their K."""

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..checks import Array, MemoryLimitError, bytes_text
-from ..grams import Gram, Prepared, limit_in_bytes
-from ..inputs import Matrix
+from ..grams import Gram, Prepared
+from ..inputs import Matrix, RowBlocks
 from ..run import Run
 from ..solvers import DenseEigen, Krylov, Spectrum
+from ..solvers.eigen.spanned import SpannedEigen
+from .budget import GramBudget
 
 SMALL = 500  # points up to which the whole matrix is decomposed
 SHARE = 20  # points for each vector of a block, from which passes are the quicker way
@@ -28,37 +30,59 @@ class Settings:
     run: Run
     count: int | None
     solver: str
+    n_centers: int | None
     tol: float
     max_iter: int
 
 
-class PcaFit:
-    """Chooses the way, makes the Gram matrix and runs the solver."""
+class PcaFit(GramBudget):
+    """Chooses the way, makes the Gram matrix and runs the solver.
+
+    carriers: the points that components are sums of, known after `solve`.
+    """
 
     def __init__(self, prepared: Prepared, settings: Settings) -> None:
-        self.prepared, self.settings, self.who = prepared, settings, settings.run.who
-        self.n = len(prepared)
-        self.count = self.n if settings.count is None else settings.count
-        self.limit = limit_in_bytes(settings.run.who, settings.run.memory_limit)
+        self.count = len(prepared) if settings.count is None else settings.count
+        super().__init__(prepared, self.count, settings.run)
+        self.settings, self.carriers = settings, prepared
         self.way, self.reason = self._choose()
-        if self.way == "dense":
-            self.beside = DenseEigen.bytes(self.n, self.count)
-        else:
-            self.room = Krylov.room_within(self.n, self.count, self.limit / 4)
-            self.beside = Krylov.bytes(self.n, self.count, self.room)
-        self.K = self._gram()
+        self.rank = 0
 
     def solve(self, roots: Array) -> Spectrum:
         """Return the components; roots: of the weights."""
-        settings, run = self.settings, self.settings.run
+        settings, monitor = self.settings, self.monitor
+        if self.way == "nystrom":
+            return self._by_centres(roots)
         if self.way == "dense":
-            return DenseEigen().solve(self.K, roots, self.count, run.monitor)
-        solver = Krylov(tol=settings.tol, max_iter=settings.max_iter, seed=run.seed, room=self.room)
-        return solver.solve(self.K, roots, self.count, run.monitor)
+            self.beside = DenseEigen.bytes(self.n, self.count)
+            self.K = self._gram()
+            return DenseEigen().solve(self.K, roots, self.count, monitor)
+        room = Krylov.room_within(self.n, self.count, self.limit / 4)
+        self.beside = Krylov.bytes(self.n, self.count, room)
+        self.K = self._gram()
+        solver = Krylov(tol=settings.tol, max_iter=settings.max_iter, seed=self.seed, room=room)
+        return solver.solve(self.K, roots, self.count, monitor)
+
+    def _by_centres(self, roots: Array) -> Spectrum:
+        _, self.carriers, lower = self._spanning(self.settings.n_centers, matrices=8)
+        self.rank = len(lower)
+        self.beside = SpannedEigen.bytes(self.rank)
+        self.K = self._cross(self.carriers, self.beside)
+        count = self.rank if self.settings.count is None else self.count
+        trace = float(self.prepared.diag() @ roots**2)
+        return SpannedEigen(lower, trace).solve(self.K, roots, count, self.monitor)
+
+    @property
+    def entries(self) -> int:
+        """How many kernel values a pass computes."""
+        return self.n * (self.rank if self.way == "nystrom" else self.n)
 
     @property
     def plan(self) -> str:
         """How it was done, in words."""
+        if self.way == "nystrom":
+            held = f"K(x, z) {self.K.plan.kind}"
+            return f"Nyström with {self.rank} centres, {held}: {self.reason}"
         return f"{self.way}, K {self.K.plan.kind}: {self.reason}"
 
     @property
@@ -70,6 +94,10 @@ class PcaFit:
         asked, n, count = self.settings.solver, self.n, self.count
         need = DenseEigen.bytes(n, count) + 8 * n**2
         block = Krylov.block(n, count)
+        if asked == "nystrom":
+            return "nystrom", "as asked"
+        if asked == "auto" and isinstance(self.prepared.points, RowBlocks):
+            return "nystrom", "the points arrive in blocks"
         if asked == "krylov" and block < n:
             return "krylov", "as asked"
         if asked == "auto" and n > SMALL and SHARE * block < n:
@@ -94,7 +122,7 @@ class PcaFit:
             )
         options: dict[str, Any] = {
             "memory_limit": self.limit - self.beside,
-            "monitor": self.settings.run.monitor,
+            "monitor": self.monitor,
             "dtype": self._dtype(),
         }
         K = self.prepared.gram(**options)

@@ -59,7 +59,8 @@ class MachineFit(GramBudget):
     """Chooses the way, makes the Gram matrices and runs the solver."""
 
     def __init__(self, prepared: Prepared, problem: LossProblem, settings: Settings) -> None:
-        super().__init__(prepared, problem.targets.shape[1], settings)
+        super().__init__(prepared, problem.targets.shape[1], settings.run)
+        self.settings = settings
         self.problem = problem
 
     def run(self) -> Found:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,7 +34,11 @@ class JointSink(Sink):
     """A sink whose result is put together from those of parts of the rows.
 
     So rows may pass by elsewhere: a part can be sent to where they are, and its result comes back.
+    common: what is large and the same for all parts. It is sent to each place once, and a part is
+    given it there.
     """
+
+    common: Any = None
 
     @abstractmethod
     def part(self, rows: slice) -> Sink:
@@ -41,6 +47,23 @@ class JointSink(Sink):
     @abstractmethod
     def join(self, rows: slice, found: Any) -> None:
         """Use the result of such a part; after `start`."""
+
+
+@dataclass(frozen=True)
+class WithCommon:
+    """Work that gives a part of a sink what is common to all parts, before it begins."""
+
+    work: Callable[[Any, Sink], Any]
+    common: Any
+
+    def __call__(self, block: Any, sink: JointSink) -> Any:
+        sink.common = self.common
+        return self.work(block, sink)
+
+
+def work_for(sink: JointSink, work: Callable[[Any, Sink], Any]) -> Callable[[Any, Any], Any]:
+    """Return work for the parts of a sink, which brings them what they have in common."""
+    return work if sink.common is None else WithCommon(work, sink.common)
 
 
 def some(values: Any, rows: slice) -> Any:

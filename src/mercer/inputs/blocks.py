@@ -15,6 +15,7 @@ from .. import checks
 from ..checks import Array, InputError, InputTypeError, sentence
 from .kinds import Columns, Frame, Input, Matrix, Objects, Rows
 
+FIRST = 100  # points of the first block that show what all are like
 Item = TypeVar("Item")
 END: Any = object()
 
@@ -73,7 +74,7 @@ class RowBlocks(Input):
     def lengths(self) -> tuple[int, ...]:
         """How many rows each block has."""
         if self._lengths is None:
-            self._lengths = tuple(found for _, found in self.each(_length, _nothing))
+            self._lengths = tuple(found for _, found in self.each(_length, nothing))
         return self._lengths
 
     def __len__(self) -> int:
@@ -93,8 +94,8 @@ class RowBlocks(Input):
             start = rows.stop
 
     def first(self) -> Input:
-        """Return up to two points of the first block, which show what all are like."""
-        found: Input = self.once("first", lambda: next(self.blocks()).take(slice(0, 2)))
+        """Return a few points of the first block, which show what all are like."""
+        found: Input = self.once("first", lambda: next(self.blocks()).take(slice(0, FIRST)))
         return found
 
     def blocks(self) -> Iterator[Input]:
@@ -126,6 +127,8 @@ class RowBlocks(Input):
 
     def take(self, rows: Rows) -> Input:
         index = np.arange(len(self))[rows]
+        if len(index) and index.max() < len(self.first()):
+            return self.first().take(index)
         order = np.argsort(index, kind="stable")
         ordered = index[order]
 
@@ -171,8 +174,8 @@ def _length(block: Input, nothing: None) -> int:
     return len(block)
 
 
-def _nothing(rows: slice) -> None:
-    return None
+def nothing(rows: slice) -> None:
+    """Return what work needs that needs nothing of the rows."""
 
 
 def _chosen(block: Input, rows: Array) -> Input:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import DTypeLike
 from .. import checks
 from ..checks import Array, KernelError, sentence
 from ..inputs import DOMAINS, Input, Matrix, RowBlocks, as_input
+from ..inputs.blocks import nothing as no_part
 from ..typing import PointsLike
 from .expression import Expression
 from .operators import Combinable
@@ -249,7 +251,9 @@ class Kernel(Expression, Combinable):
         """
         points = self.admit(X)
         if isinstance(points, RowBlocks):
-            return np.concatenate([self.diag(block) for block in points.blocks()])
+            return np.concatenate(
+                [found for _, found in points.each(partial(_diag_of, self), no_part)]
+            )
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
             values = self.require_resolved().profile(Diagonal(points))
         return broadcast(values, (len(points),))
@@ -423,3 +427,8 @@ class Kernel(Expression, Combinable):
             True if it is overridden.
         """
         return getattr(type(self), method) is not getattr(Kernel, method)
+
+
+def _diag_of(kernel: Kernel, block: Input, nothing: None) -> Array:
+    """Return k(x, x) of a block, wherever it is."""
+    return kernel.diag(block)

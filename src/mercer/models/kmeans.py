@@ -50,7 +50,8 @@ class KMeansCertificate(Certificate):
     rise : float
         Largest rise of the objective in any step, relative to the objective: rounding.
     starts : tuple of float
-        Objectives of all starts; with a matrix of low rank, those of projections.
+        Objectives of all starts; with a matrix of low rank, those of projections, and with few
+        centres those of the points on which starts were made.
     iterations : int
         Number of steps of the best start.
     moves : int
@@ -59,7 +60,8 @@ class KMeansCertificate(Certificate):
         What had to be added to the diagonal of K for the objective to fall; 0 unless the kernel is
         not Mercer.
     rank : int
-        Rank of the matrix that stands for K where K does not fit the memory limit, else 0.
+        Rank of the matrix that stands for K where K does not fit the memory limit, or number of
+        centres in whose span the means lie; else 0.
     """
 
     objective: float
@@ -99,6 +101,10 @@ class KernelKMeans(
     tol : float, default=0.0
         A start ends where a step lowers the objective by at most this share of it; 0 goes on until
         no point moves.
+    n_centers : int, default=None
+        Number of points in whose span centres are sought, by passes over the kernel values with
+        these; all starts are then made on up to 20,000 points, drawn at random. None is all points
+        where K fits. Of points in blocks where it does not, it is 10 sqrt(n), from 100 to 2,500.
     memory_limit : int or str, default="auto"
         Bytes that the fit may allocate, as a number or a text such as "2GB"; "auto" takes a share
         of the free memory. Where K does not fit, a matrix of low rank takes its place.
@@ -162,6 +168,7 @@ class KernelKMeans(
         n_init: int = 4,
         max_iter: int = 300,
         tol: float = 0.0,
+        n_centers: int | None = None,
         memory_limit: MemoryLimit = "auto",
         time_limit: float | None = None,
         callback: Callback = None,
@@ -174,6 +181,7 @@ class KernelKMeans(
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.n_centers = n_centers
         self.memory_limit = memory_limit
         self.time_limit = time_limit
         self.callback = callback
@@ -214,14 +222,20 @@ class KernelKMeans(
         who = run.who
         weight = checks.sample_weight(who, sample_weight, len(points))
         settings = self._settings(len(points) if weight is None else int((weight > 0).sum()))
+        centers = self.n_centers
+        if centers is not None:
+            centers = checks.whole(who, "n_centers", centers, least=1)
         prepared = self._prepare(points, weight)
         with limited_threads(run.n_jobs, who):
-            found = ClusterSearch(prepared, weight, run).find(settings)
+            found = ClusterSearch(prepared, weight, run).find(settings, centers)
         self.labels_ = found.clusters.labels.astype(np.int32)
         self.inertia_, self.n_iter_ = found.objective, max(found.clusters.iterations, 1)
         self.dual_coef_, self.squared_norms_ = found.coefficients, found.clusters.squares
         self.support_ = found.support
-        self._keep(self.support_)
+        if found.centres is None:
+            self._keep(self.support_)
+        else:
+            self._prepared = found.centres
         self._certify(found, run)
         return found
 
@@ -351,6 +365,8 @@ class KernelKMeans(
             The distances.
         """
         found = self._find(X, sample_weight)
+        if found.distances is None:
+            return self.transform(X)
         return self._in_precision(np.sqrt(found.distances), self._prepared.points)
 
     def score(self, X: PointsLike, y: object = None, sample_weight: Weights = None) -> float:

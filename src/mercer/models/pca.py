@@ -14,7 +14,7 @@ from .. import checks
 from ..checks import Array, InputError, sentence
 from ..fitting.eigen import PcaFit, Settings
 from ..grams import limited_threads
-from ..inputs import ROWS, as_input
+from ..inputs import ROWS, Input, as_input
 from ..monitor import warn
 from ..postfit.preimage import (
     PreImages,
@@ -33,7 +33,7 @@ from .contract.parameters import run_of
 from .contract.records import recorded
 from .ridge.regressor import KernelRidge
 
-SOLVERS = ("auto", "dense", "krylov")
+SOLVERS = ("auto", "dense", "krylov", "nystrom")
 PASSES = 200
 NEGATIVE = 1e-6  # of the largest eigenvalue: what a negative one must be beyond to be told
 
@@ -58,7 +58,7 @@ class PcaCertificate(Certificate):
     seconds : float
         Time that the fit took.
     solver : str
-        "dense" or "krylov".
+        "dense", "krylov" or "nystrom".
     residual : float
         The largest of `residuals`; at most `tol` after convergence.
     residuals : tuple of float
@@ -106,10 +106,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     fit_inverse_transform : bool, default=False
         Whether `inverse_transform` is learnt, by ridge regression. Otherwise it is computed, which
         Gaussian and linear kernels allow.
-    eigen_solver : {"auto", "dense", "krylov"}, default="auto"
+    eigen_solver : {"auto", "dense", "krylov", "nystrom"}, default="auto"
         "dense" decomposes the whole matrix. "krylov" makes a few passes over it, so that it need
-        not be stored; it is possible with more than n_components + 10 points. "auto" takes the
-        quicker.
+        not be stored; it is possible with more than n_components + 10 points. "nystrom" finds the
+        components of the projections on what `n_centers` points span, in two passes over their
+        kernel values. "auto" takes the quicker of the first two, and "nystrom" for points in
+        blocks.
+    n_centers : int, default=None
+        Number of centres of "nystrom"; None is 10 sqrt(n), from 100 to 2,500.
     tol : float, default=1e-6
         Residual to reach, relative to the largest eigenvalue.
     max_iter : int, default=None
@@ -136,7 +140,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         The largest eigenvalues lambda of the centred kernel matrix, in falling order.
     eigenvectors_ : ndarray of shape (n, n_components)
         The eigenvectors u, a row per point with a positive weight, of length 1 and with the sign
-        that makes the score of largest size positive.
+        that makes the score of largest size positive. With "nystrom" a row per centre: the
+        coefficients a of the components, times the roots of the eigenvalues.
     explained_variance_ratio_ : ndarray of shape (n_components,)
         Share of the total variance that each component explains.
     kernel_ : Kernel
@@ -164,6 +169,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     (1, 2)
     """
 
+    certificate_: PcaCertificate
     eigenvalues_: Array
     eigenvectors_: Array
     explained_variance_ratio_: Array
@@ -183,6 +189,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         alpha: float = 1.0,
         fit_inverse_transform: bool = False,
         eigen_solver: str = "auto",
+        n_centers: int | None = None,
         tol: float = 1e-6,
         max_iter: int | None = None,
         remove_zero_eig: bool = False,
@@ -201,6 +208,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self.alpha = alpha
         self.fit_inverse_transform = fit_inverse_transform
         self.eigen_solver = eigen_solver
+        self.n_centers = n_centers
         self.tol = tol
         self.max_iter = max_iter
         self.remove_zero_eig = remove_zero_eig
@@ -278,13 +286,15 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             work = PcaFit(prepared, self._settings(run, len(prepared)))
             found = work.solve(roots)
             _tell(who, found, self.n_components is not None and not self.remove_zero_eig)
-            scores = self._store(found, roots)
+            spanned = work.way == "nystrom"
+            scores = self._store(found, np.ones(work.rank) if spanned else roots)
             self._certify(found, work)
-            self._inverse = None
+            self._prepared, self._inverse = work.carriers, None
+            if spanned:
+                scores = np.zeros((0, 0)) if rows is None else self._score(prepared.points)
             if rows is not None and scores.shape[1]:
                 self._inverse = self._learn(scores, rows, weight, run.seed)
-        self._prepared = prepared
-        self._keep(np.arange(len(prepared)))
+        self._keep(np.arange(len(work.carriers)))
         return self._in_precision(scores, points) if len(scores) == len(points) else None
 
     def _settings(self, run: Run, n: int) -> Settings:
@@ -297,6 +307,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             run=run,
             count=count,
             solver=checks.one_of(who, "eigen_solver", self.eigen_solver, SOLVERS),
+            n_centers=None
+            if self.n_centers is None
+            else checks.whole(who, "n_centers", self.n_centers, least=1),
             tol=checks.number(who, "tol", self.tol, above=0),
             max_iter=PASSES if most is None else checks.whole(who, "max_iter", most, least=1),
         )
@@ -335,7 +348,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self.certificate_ = PcaCertificate(
             status=found.status,
             plan=work.plan,
-            kernel_entries=work.n**2,
+            kernel_entries=work.entries,
             bytes=work.bytes,
             seconds=run.seconds,
             solver=work.way,
@@ -369,8 +382,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         """
         points = self._check_predict(X)
         with limited_threads(self.n_jobs, type(self).__name__):
-            a = self._coefficients()
-            return self._in_precision(self._cross_product(points, a) - self._means @ a, points)
+            return self._in_precision(self._score(points), points)
+
+    def _score(self, points: Input) -> Array:
+        a = self._coefficients()
+        return np.asarray(self._cross_product(points, a) - self._means @ a)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -414,10 +430,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         Z = checked_components(who, given, len(self.eigenvalues_))
         if self._inverse is not None:
             return self._in_precision(self._inverse.predict(Z), given)
-        if hasattr(self, "compression_"):
+        if hasattr(self, "compression_") or self.certificate_.solver == "nystrom":
             must = "inverse_transform needs the training points, or what was learnt from them"
-            advice = "Fit with fit_inverse_transform=True before it is compressed."
-            raise InputError(sentence(who, must, "a compressed model", advice))
+            advice = "Fit with fit_inverse_transform=True."
+            got = "a model of a few centres"
+            raise InputError(sentence(who, must, got, advice))
         rows = rows_of(who, self._prepared.points)
         check_computable(who, self.kernel_)
         roots = np.ones(len(rows)) if self._roots is None else self._roots

@@ -22,7 +22,7 @@ from ..rules import Context, Fail, Rule, Schema, check, or_none, real, truth
 from ..values import Fields, pack_value, unpack_value
 from .preprocessing import BY_KIND, COMMON
 
-Step = tuple[str, Any, list[str] | list[int]]
+Step = tuple[str, Any, list[str] | list[int] | slice]
 
 _WORDS = ("drop", "passthrough")
 

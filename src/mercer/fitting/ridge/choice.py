@@ -21,7 +21,8 @@ class RidgeChoice(GramBudget):
     """A problem with its limits: what each way would cost, and which one is taken."""
 
     def __init__(self, prepared: Prepared, problem: RidgeProblem, settings: Settings) -> None:
-        super().__init__(prepared, problem.targets.shape[1], settings)
+        super().__init__(prepared, problem.targets.shape[1], settings.run)
+        self.settings = settings
         self.problem = problem
 
     def choose(self, leave_one_out: bool) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from ...monitor import Monitor
 from ..matrix import Explanation, Gram
 from ..plan import Plan
 from ..sides import Side, View, index
-from ..sinks import JointSink, Multiply, Sink
+from ..sinks import JointSink, Multiply, Sink, work_for
 from .tiled import TiledGram
 
 
@@ -84,7 +84,7 @@ class BlocksGram(Gram):
         if not isinstance(sink, JointSink):
             return super().reduce(sink)
         sink.start(self.shape, self.dtype)
-        for rows, found in self._each(self.work(), sink.part):
+        for rows, found in self._each(work_for(sink, self.work()), sink.part):
             sink.join(rows, found)
         return sink.result()
 
@@ -153,7 +153,7 @@ class BlocksGram(Gram):
             raise InputError(
                 sentence("diag", "K must be the Gram of one collection", f"shape {self.shape}")
             )
-        return np.concatenate([self.kernel.diag(block) for block in _blocks(self.left)])
+        return self.kernel.diag(self.left)
 
     def restrict(self, rows: Any, columns: Any) -> Gram:
         chosen = index(rows, self.shape[0], "rows"), index(columns, self.shape[1], "columns")

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse
 
+from ...checks import Array
 from ...inputs import Input, RowBlocks
+from ...inputs.blocks import FIRST
 from ...kernels.base import Basis, Kernel
 from ...monitor import Monitor
 from ..finite import roomy
 from ..prepared import Prepared, map_basis
-from ..sinks import JointSink, Sink
+from ..sinks import JointSink, Sink, work_for
 
 
 class Passing(Protocol):
@@ -24,8 +27,22 @@ class Passing(Protocol):
     def bands(self) -> Iterator[tuple[slice, Any]]:
         """Yield bands of rows, in order."""
 
+    def rows(self, rows: slice) -> Any:
+        """Return some of the rows."""
+
     def reduce(self, sink: Sink) -> Any:
         """Return what a sink makes of all bands."""
+
+
+def mean_of_first(Z: Passing) -> Array:
+    """Return the mean of a few of the first rows, near which that of all is likely to be.
+
+    Of sparse rows it is 0, so that they stay sparse.
+    """
+    some = Z.rows(slice(0, FIRST))
+    if scipy.sparse.issparse(some):
+        return np.zeros(Z.shape[1])
+    return np.asarray(some.mean(axis=0, dtype=np.float64))
 
 
 class KeptRows:
@@ -38,6 +55,10 @@ class KeptRows:
     def bands(self) -> Iterator[tuple[slice, Any]]:
         """Yield the bands."""
         return iter(self.kept)
+
+    def rows(self, rows: slice) -> Any:
+        """Return some rows of the first band."""
+        return self.kept[0][1][rows]
 
     def reduce(self, sink: Sink) -> Any:
         """Return what a sink makes of all bands."""
@@ -73,6 +94,10 @@ class FeatureRows:
         """Yield the features in bands of rows."""
         return self.prepared.map_bands(at_once=self.at_once)
 
+    def rows(self, rows: slice) -> Any:
+        """Return the features of some points, not more than a band of them."""
+        return next(self.prepared.map_bands(self.prepared.points.take(rows), self.at_once))[1]
+
     def reduce(self, sink: Sink) -> Any:
         """Return what a sink makes of all bands; of blocks that lie elsewhere, there."""
         points = self.prepared.points
@@ -82,7 +107,7 @@ class FeatureRows:
         basis = map_basis(self.prepared)
         work = FeatureWork(kernel=self.prepared.kernel, basis=basis, at_once=self.at_once)
         sink.start(self.shape, np.float64)
-        for rows, found in elsewhere.each(work, sink.part):
+        for rows, found in elsewhere.each(work_for(sink, work), sink.part):
             sink.join(rows, found)
             self.monitor.poll()
         return sink.result()

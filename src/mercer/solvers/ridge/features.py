@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from ...checks import Array
-from ...grams.maps.passing import Passing
+from ...grams.maps.passing import Passing, mean_of_first
 from ...linalg.blas import fill_upper
 from ...linalg.cholesky import TileCholesky, dense_bands
 from ...linalg.eigen import eigh
@@ -39,9 +38,9 @@ class FeatureRidge:
         self.target_mean = np.zeros(problem.targets.shape[1])
         if problem.intercept:
             self.target_mean = self.weight @ problem.targets / self.total
-        # One pass in coordinates where P = I: moments around the mean of the first band, then
+        # One pass in coordinates where P = I: moments around the mean of the first rows, then
         # around the mean. (To change coordinates afterwards would square the condition of P.)
-        self.shift = self._first_mean()
+        self.shift = mean_of_first(Z) if problem.intercept else np.zeros(Z.shape[1])
         centred = self.problem.targets - self.target_mean
         roots = None if self.problem.weight is None else self.problem.roots
         moments, products, sums = self.Z.reduce(Moments(centred, roots, self.shift, self.lower))
@@ -54,16 +53,6 @@ class FeatureRidge:
     @property
     def alpha(self) -> Array:
         return self.problem.alpha
-
-    def _first_mean(self) -> Array:
-        """Return the mean of the first band, near which all means are likely to be."""
-        width = self.Z.shape[1]
-        if not self.problem.intercept:
-            return np.zeros(width)
-        _, band = next(self.Z.bands())
-        if scipy.sparse.issparse(band):
-            return np.zeros(width)
-        return np.asarray(band.mean(axis=0, dtype=np.float64))
 
     def whiten(self, values: Array) -> Array:
         return values if self.lower is None else whiten(self.lower, values)
@@ -154,10 +143,7 @@ class FeatureRidge:
         step: if above 1, of every such row, and their mean for all.
         """
         lower = self.factor(alpha).dense()
-        leverages = Leverages(
-            factor=lower, shift=self.shift, mean=self.mean, lower=self.lower, step=step
-        )
-        found = self.Z.reduce(leverages)
+        found = self.Z.reduce(Leverages((lower, self.lower), self.shift, self.mean, step))
         found = np.full(len(self.weight), found.mean()) if step > 1 else found
         return np.asarray(found + 1 / self.total if self.problem.intercept else found)
 

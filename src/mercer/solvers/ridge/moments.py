@@ -37,8 +37,10 @@ class Moments(JointSink):
     the identity. Of the first sum only the half below the diagonal is made.
     """
 
-    def __init__(self, Y: Array, roots: Array | None, shift: Array, lower: Array | None) -> None:
-        self.Y, self.roots, self.shift, self.lower = Y, roots, shift, lower
+    def __init__(
+        self, Y: Array, roots: Array | None, shift: Array, lower: Array | None = None
+    ) -> None:
+        self.Y, self.roots, self.shift, self.common = Y, roots, shift, lower
 
     def start(self, shape: tuple[int, int], dtype: Any) -> None:
         width = shape[1]
@@ -64,10 +66,10 @@ class Moments(JointSink):
         if self.shift.any():
             band = band - self.shift.astype(band.dtype)
         band = band if roots is None else band * roots.astype(band.dtype)
-        return band if self.lower is None else whiten(self.lower, band.T).T
+        return band if self.common is None else whiten(self.common, band.T).T
 
     def part(self, rows: slice) -> Moments:
-        return Moments(self.Y[rows], some(self.roots, rows), self.shift, self.lower)
+        return Moments(self.Y[rows], some(self.roots, rows), self.shift)
 
     def join(self, rows: slice, found: tuple[Array, Array, Array]) -> None:
         self.squares += found[0]
@@ -133,41 +135,34 @@ class Transposed(JointSink):
 class Leverages(JointSink):
     """z' (H + alpha I)**-1 z of every `step`-th row, with H + alpha I = G G' in coordinates u.
 
-    u = L**-1 (z - shift) - mean. lower: L; None is the identity. factor: G. first: where the rows
-    begin among all.
+    u = L**-1 (z - shift) - mean. factors: G and L; None for L is the identity. first: where the
+    rows begin among all.
     """
 
     def __init__(
         self,
-        factor: Array,
+        factors: tuple[Array, Array | None] | None,
         shift: Array,
         mean: Array,
-        lower: Array | None,
         step: int = 1,
         first: int = 0,
     ) -> None:
-        self.factor, self.shift, self.mean = factor, shift, mean
-        self.lower, self.step, self.first = lower, step, first
+        self.common, self.shift, self.mean = factors, shift, mean
+        self.step, self.first = step, first
 
     def start(self, shape: tuple[int, int], dtype: Any) -> None:
         self.found: list[Array] = []
 
     def take(self, rows: slice, band: Any) -> None:
+        factor, lower = self.common
         chosen = band[-(self.first + rows.start) % self.step :: self.step]
         dense = chosen.toarray() if scipy.sparse.issparse(chosen) else chosen
         Z = np.asarray(dense, dtype=np.float64) - self.shift
-        u = (Z.T if self.lower is None else whiten(self.lower, Z.T)) - self.mean[:, None]
-        self.found.append((solve_lower(self.factor, u) ** 2).sum(axis=0))
+        u = (Z.T if lower is None else whiten(lower, Z.T)) - self.mean[:, None]
+        self.found.append((solve_lower(factor, u) ** 2).sum(axis=0))
 
     def part(self, rows: slice) -> Leverages:
-        return Leverages(
-            factor=self.factor,
-            shift=self.shift,
-            mean=self.mean,
-            lower=self.lower,
-            step=self.step,
-            first=self.first + rows.start,
-        )
+        return Leverages(None, self.shift, self.mean, self.step, self.first + rows.start)
 
     def join(self, rows: slice, found: Array) -> None:
         self.found.append(found)
