@@ -21,6 +21,7 @@ from mercer import (
     KernelPCA,
     KernelRidge,
     KernelRidgeClassifier,
+    KernelRidgeCV,
     load,
     save,
 )
@@ -100,6 +101,21 @@ def test_components_and_clusters(client):
     means = KernelKMeans(3, Gaussian(0.4), n_centers=60, random_state=0)
     labels = means.fit(chunks()).labels_
     assert np.array_equal(labels, means.fit(BLOCKS).labels_)
+
+
+def test_searches_over_alpha_where_the_points_are(client):
+    for cv in (None, 3):
+        model = KernelRidgeCV([0.01, 1.0], kernel=Gaussian(), n_centers=60, cv=cv, random_state=0)
+        there = model.fit(chunks(), Y).cv_results_["mean_test_score"]
+        here = model.fit(BLOCKS, Y).cv_results_["mean_test_score"]
+        assert np.allclose(there, here, rtol=0, atol=1e-8)
+
+
+def test_points_without_weight_are_left_out_where_they_are(client):
+    weight = np.where(np.arange(len(X)) < 350, 0.0, 1.0)  # all of the first chunk
+    model = KernelRidge(0.1, kernel=Gaussian(), n_centers=60, random_state=0)
+    found = model.fit(chunks(), Y, weight).predict(NEW)
+    assert np.allclose(found, model.fit(BLOCKS, Y, weight).predict(NEW), rtol=0, atol=1e-8)
 
 
 def test_weights_and_targets_may_lie_there_too(client):

@@ -234,3 +234,20 @@ def test_a_memory_map_that_changes_is_noticed(tmp_path):
     np.save(path, X[:10])
     with pytest.raises(InputError, match="files that have changed"):
         whole(blocks)
+
+
+def test_some_of_the_points_stay_where_they_are(blocks):
+    rows = np.array([0, 3, 5, 6, 10])  # none of the second block
+    some = blocks.only(rows)
+    assert some.lengths == (2, 2, 1) if blocks.lengths == (4, 1, 4, 2) else len(some) == 5
+    assert np.array_equal(whole(some), X[rows])
+    assert np.array_equal(some.take([4, 0]).dense(), X[[10, 0]])
+    assert np.array_equal(whole(some.mapped(lambda block: block)), X[rows])
+    seen = [(rows, len(block)) for rows, block in some.each(lambda block, part: block, list_of)]
+    assert [rows.stop - rows.start for rows, _ in seen] == [length for _, length in seen]
+    assert seen[-1][0].stop == 5
+    assert np.array_equal(whole(some.only(np.array([1, 4]))), X[[3, 10]])
+
+
+def list_of(rows):
+    return list(range(rows.start, rows.stop))

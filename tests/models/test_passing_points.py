@@ -1,10 +1,11 @@
 """Learners that read points in passes, in the span of a few centres."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from mercer import KernelKMeans, KernelPCA, load, save
+from mercer import KernelKMeans, KernelPCA, KernelRidge, load, prepare, save
 from mercer.checks import InputError
 from mercer.inputs import RowBlocks
 from mercer.kernels import Gaussian, Linear
@@ -131,8 +132,6 @@ def test_blocks_whose_k_does_not_fit_are_clustered_in_passes():
 
 
 def test_steps_go_on_from_any_means_and_fill_what_is_empty():
-    from mercer import prepare
-
     few = prepare(KERNEL, X[:60])
     lower = np.linalg.cholesky(KERNEL(X[:60]))
     solver = PassingMeans(lower=lower, diagonal=KERNEL.diag(X), weight=None, max_iter=100, tol=0.0)
@@ -153,3 +152,20 @@ def test_bad_numbers_of_centres():
     for model in (KernelPCA(n_centers=0, eigen_solver="nystrom"), KernelKMeans(2, n_centers=0)):
         with pytest.raises(InputError, match="n_centers must be"):
             model.fit(X)
+
+
+# --- columns -------------------------------------------------------------------------------------
+
+
+def test_columns_of_blocks_are_known_and_looked_at():
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = KernelRidge(kernel=KERNEL).fit(RowBlocks([frame[:200], frame[200:]]), X[:, 0])
+    assert model.n_features_in_ == 3
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert np.array_equal(model.predict(RowBlocks([frame])), model.predict(frame))
+    with pytest.raises(InputError, match="the columns must be those of the fit, a, b, c; got b"):
+        model.predict(RowBlocks([frame[["b", "a", "c"]]]))
+    with pytest.raises(InputError, match="X has 2 features, but KernelRidge is expecting 3"):
+        model.predict(RowBlocks([X[:, :2]]))
+    model.fit(BLOCKS, X[:, 0])
+    assert not hasattr(model, "feature_names_in_")

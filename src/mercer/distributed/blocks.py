@@ -14,7 +14,7 @@ import numpy as np
 from .. import _native
 from ..checks import InputError, InputTypeError, sentence
 from ..inputs import Input, RowBlocks
-from ..inputs.blocks import FIRST, nothing
+from ..inputs.blocks import FIRST, itself, nothing
 
 Item = TypeVar("Item")
 IN_FLIGHT = 2  # tasks for each thread of the cluster that may have been sent and not yet be used
@@ -188,11 +188,6 @@ def run_task(task: Task, block: Any, part: Any, place: int) -> Any:
 
 def as_it_is(block: Any, who: str) -> Any:
     """Return a chunk as it is; what a kernel makes of it comes after."""
-    return block
-
-
-def itself(block: Input, part: None) -> Input:
-    """Return a block."""
     return block
 
 

@@ -229,6 +229,13 @@ class Prepared:
         return answers_of(self.kernel, self.view, X.dtype, memory_limit, part)
 
 
+def with_only(prepared: Prepared, rows: Array) -> Prepared:
+    """Return the same kernel with some of the points, which stay where they are in blocks."""
+    if not isinstance(prepared.points, RowBlocks):
+        return prepared.take(rows)
+    return Prepared(prepared.kernel, View(Side(prepared.points.only(rows))))
+
+
 def _basis(prepared: Prepared) -> Basis | None:
     """Return what an exact map of the kernel has to know of the points."""
     points = prepared.points

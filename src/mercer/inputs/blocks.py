@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -141,8 +143,73 @@ class RowBlocks(Input):
         back[order] = np.arange(len(order))
         return concatenate([part for part in parts if len(part)] or parts[:1]).take(back)
 
+    def only(self, rows: Array) -> RowBlocks:
+        return ChosenBlocks(self, rows)
+
     def on(self, columns: Columns, domain: frozenset[str], who: str) -> RowBlocks:
         return self.mapped(lambda block: block.on(columns, domain, who))
+
+
+class ChosenBlocks(RowBlocks):
+    """Some of the points of blocks: the others are left out of each block as it passes.
+
+    rows: the points, in order.
+    """
+
+    def __init__(self, whole: RowBlocks, rows: Array) -> None:
+        self.whole, self.is_remote = whole, whole.is_remote
+        self._chosen = np.zeros(len(whole), dtype=bool)
+        self._chosen[rows] = True
+        starts = np.cumsum([0, *whole.lengths])
+        counts = [int(self._chosen[a:b].sum()) for a, b in itertools.pairwise(starts)]
+        self._before = dict(zip(starts.tolist(), np.cumsum([0, *counts]).tolist(), strict=True))
+        self._last: tuple[Any, Any] = (None, None)
+        super().__init__([], [count for count in counts if count])
+
+    def each(
+        self, work: Callable[[Input, Any], Item], part: Callable[[slice], Any]
+    ) -> Iterator[tuple[slice, Item]]:
+        """Yield the rows of every block with any, and what work(block, part(rows)) returns."""
+        if self._last[0] is not work:  # the same again, for those who remember what was sent
+            self._last = work, ChosenWork(work)
+
+        def inside(rows: slice) -> tuple[Array, Any]:
+            chosen = np.flatnonzero(self._chosen[rows])
+            first = self._before[rows.start]
+            return chosen, part(slice(first, first + len(chosen))) if len(chosen) else None
+
+        for rows, found in self.whole.each(self._last[1], inside):
+            first, stop = self._before[rows.start], self._before[rows.stop]
+            if stop > first:
+                yield slice(first, stop), found
+
+    def blocks(self) -> Iterator[Input]:
+        """Yield what is left of every block."""
+        yield from (block for _, block in self.each(itself, nothing))
+
+    def first(self) -> Input:
+        """Return a few points, which show what all are like."""
+        return self.whole.first()
+
+    def take(self, rows: Rows) -> Input:
+        return self.whole.take(np.flatnonzero(self._chosen)[rows])
+
+    def converted(self, convert: Callable[[Any, str], Input]) -> RowBlocks:
+        return ChosenBlocks(self.whole.converted(convert), np.flatnonzero(self._chosen))
+
+    def mapped(self, change: Callable[[Input], Input]) -> RowBlocks:
+        return ChosenBlocks(self.whole.mapped(change), np.flatnonzero(self._chosen))
+
+
+@dataclass(frozen=True)
+class ChosenWork:
+    """Work that is done with some of the points of a block; none where there are none."""
+
+    work: Callable[[Input, Any], Any]
+
+    def __call__(self, block: Input, given: tuple[Array, Any]) -> Any:
+        chosen, part = given
+        return self.work(block.take(chosen), part) if len(chosen) else None
 
 
 def _with(blocks: RowBlocks, convert: Callable[[Any, str], Input]) -> RowBlocks:
@@ -172,6 +239,11 @@ def _check_stamp(blocks: RowBlocks) -> None:
 
 def _length(block: Input, nothing: None) -> int:
     return len(block)
+
+
+def itself(block: Input, nothing: None) -> Input:
+    """Return a block."""
+    return block
 
 
 def nothing(rows: slice) -> None:

@@ -70,6 +70,10 @@ class Input(ABC):
     def take(self, rows: Rows) -> Input:
         """Return the chosen points."""
 
+    def only(self, rows: Array) -> Input:
+        """Return the same, of blocks without bringing the points together."""
+        return self.take(rows)
+
     def once(self, key: Any, compute: Callable[[], Any]) -> Any:
         """Return what a kernel derives from the points, computed the first time it is asked for."""
         known = self.__dict__.setdefault("_known", {})

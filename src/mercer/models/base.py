@@ -20,7 +20,12 @@ from ..postfit.compress.record import Compression, Condensation
 from ..status import Status
 from ..typing import MemoryLimit
 from .contract.approximation import approximated, own_kernel
-from .contract.columns import check_columns, note_columns
+from .contract.columns import (
+    check_columns,
+    check_columns_of_blocks,
+    note_columns,
+    note_columns_of_blocks,
+)
 from .contract.gradient import HasGradient
 from .contract.parameters import check_parameters, is_usual
 
@@ -201,6 +206,8 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
                 note_columns(self, X)
             elif not isinstance(X, Input):
                 check_columns(self, X, points.values.shape[1])
+        elif isinstance(points, RowBlocks):
+            (note_columns_of_blocks if reset else check_columns_of_blocks)(self, points)
         return points
 
     def _class_of(self, scores: Array) -> Array:

@@ -17,6 +17,7 @@ from ..fitting.budget import Settings, settings_of
 from ..fitting.loss import SOLVERS, Found, MachineFit
 from ..grams import Prepared, limited_threads
 from ..grams.maps.products import map_times
+from ..grams.prepared import with_only
 from ..inputs import Input
 from ..losses import (
     KINKED,
@@ -134,7 +135,7 @@ class KernelMachine(HasApproximation, FunctionEstimator):
         rows = np.arange(len(points))
         if weight is not None and not weight.all():  # a point without weight has no say
             rows = np.flatnonzero(weight)
-            prepared, targets, weight = prepared.take(rows), targets[rows], weight[rows]
+            prepared, targets, weight = with_only(prepared, rows), targets[rows], weight[rows]
         weight = np.ones(len(rows)) if weight is None else weight
         problem = LossProblem(
             loss=loss,

@@ -14,6 +14,7 @@ from .. import checks
 from ..checks import Array, InputError, sentence
 from ..fitting.eigen import PcaFit, Settings
 from ..grams import limited_threads
+from ..grams.prepared import with_only
 from ..inputs import ROWS, Input, as_input
 from ..monitor import warn
 from ..postfit.preimage import (
@@ -279,7 +280,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         weight = checks.sample_weight(who, sample_weight, len(points))
         prepared = self._prepare(points, weight)
         if weight is not None and not weight.all():  # a point without weight has no say
-            prepared, weight = prepared.take(np.flatnonzero(weight)), weight[weight > 0]
+            prepared, weight = with_only(prepared, np.flatnonzero(weight)), weight[weight > 0]
         rows = rows_of(who, prepared.points) if self.fit_inverse_transform else None
         roots = np.ones(len(prepared)) if weight is None else np.sqrt(weight)
         with limited_threads(run.n_jobs, who):

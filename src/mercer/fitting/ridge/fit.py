@@ -9,7 +9,7 @@ import numpy as np
 
 from ...checks import Array, KernelError, MemoryLimitError, bytes_text
 from ...grams import Gram, Prepared
-from ...grams.maps.passing import FeatureRows
+from ...grams.maps.passing import FeatureRows, Passing
 from ...linalg.cg import TooSlow
 from ...monitor import Stopped
 from ...solvers import (
@@ -242,13 +242,24 @@ class RidgeFit(RidgeChoice):
 
     def features(self) -> FeatureRidge:
         """Return the problem in the space of an exact map, or else of few centres."""
+        room = int(self.limit // (40 * self.n))  # for what is kept of all points
+        Z, lower = self.passing(room, each=16 * self.n)
+        return FeatureRidge(Z, self.problem, self.monitor, lower)
+
+    def passing(
+        self, most: int = DIRECT, matrices: int = 2, each: int = 0
+    ) -> tuple[Passing, Array | None]:
+        """Return the features of an exact map, or K(x, z) of few centres and the factor of K_zz.
+
+        most: centres, at most. matrices: how many between them, in double precision, must fit.
+        each: further bytes that each of them takes.
+        """
         width = self.prepared.map_width()
         if width is not None and width < min(self.n, MAP_MOST):
-            return FeatureRidge(self._features(), self.problem, self.monitor)
-        room = int(self.limit // (40 * self.n))
+            return self._features(), None
+        most = min(most, DIRECT, int((self.limit / (16 * matrices)) ** 0.5), self.n)
         wanted = self.settings.n_centers or int(10 * self.n**0.5)
-        _, few, _ = self._centres(max(1, min(wanted, DIRECT, room, self.n)))
+        _, few, _ = self._centres(max(1, min(wanted, most)))
         kept, lower = self._independent(few)
         few = few.take(kept)
-        cross = self._cross(few, 16 * self.n * len(kept))
-        return FeatureRidge(cross, self.problem, self.monitor, lower)
+        return self._cross(few, len(kept) * (8 * matrices * len(kept) + each)), lower

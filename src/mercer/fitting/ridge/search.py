@@ -13,6 +13,7 @@ from ...inputs import Input, RowBlocks
 from ...kernels import Kernel
 from ...monitor import Monitor
 from ...solvers import HeldOutPath, RidgePath, RidgeProblem, RidgeRefits
+from ...solvers.ridge.passing import PassingPath
 from ..budget import Settings
 from ..costs import SearchCosts
 from .fit import MAP_MOST, RidgeFit
@@ -100,4 +101,22 @@ class KernelPaths:
         prepared.checked()
         for problem in self.problems:
             fit = RidgeFit(prepared, problem, self.settings)
-            yield RidgePath.of_features(fit.features())
+            if isinstance(self.points, RowBlocks):
+                yield self._passing(fit, problem)
+            else:
+                yield RidgePath.of_features(fit.features())
+
+    def _passing(self, fit: RidgeFit, problem: RidgeProblem) -> PassingPath:
+        """Return the path of points that pass by."""
+        each = 8 * len(self.points) * (problem.targets.shape[1] + 1)
+        at_once = max(1, int(fit.limit // 4 // each))
+        folds = 1 if self.held is None else len(self.held) + 1
+        Z, lower = fit.passing(matrices=2 * folds + 3)
+        return PassingPath(
+            Z=Z,
+            problem=problem,
+            lower=lower,
+            alphas=self.alphas,
+            at_once=at_once,
+            monitor=self.monitor,
+        )

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _get_feature_names, validate_data
 
-from ...checks import InputError
+from ...checks import InputError, sentence
+from ...inputs import Matrix, RowBlocks
 from ...monitor import warn
 
 
@@ -37,3 +38,26 @@ def check_columns(model: Any, X: Any, width: int) -> None:
         warn(f"X has feature names, but {who} was fitted without feature names")
     elif fitted is not None:
         warn(f"X does not have valid feature names, but {who} was fitted with feature names")
+
+
+def note_columns_of_blocks(model: Any, blocks: RowBlocks) -> None:
+    """Note the number and the names of the columns of blocks, as the first one shows them."""
+    first = blocks.first()
+    vars(model).pop("feature_names_in_", None)
+    if isinstance(first, Matrix):
+        model.n_features_in_ = first.n_columns
+        if first.names is not None and all(isinstance(name, str) for name in first.names):
+            model.feature_names_in_ = np.array(first.names, dtype=object)
+
+
+def check_columns_of_blocks(model: Any, blocks: RowBlocks) -> None:
+    """Refuse blocks whose columns are not those of the fit."""
+    first, who = blocks.first(), type(model).__name__
+    if not isinstance(first, Matrix) or not hasattr(model, "n_features_in_"):
+        return
+    known = getattr(model, "feature_names_in_", None)
+    if first.names is None or known is None:
+        check_columns(model, first.values, first.n_columns)
+    elif first.names != tuple(known):
+        must = f"the columns must be those of the fit, {', '.join(known)}"
+        raise InputError(sentence(who, must, ", ".join(map(str, first.names))))

@@ -15,6 +15,7 @@ from ...fitting.budget import Settings, settings_of
 from ...fitting.ridge.choice import SOLVERS
 from ...fitting.ridge.fit import Fitted, RidgeFit
 from ...grams import Prepared, limited_threads
+from ...grams.prepared import with_only
 from ...inputs import Input
 from ...kernels import Kernel
 from ...postfit.posterior import Posterior
@@ -145,7 +146,7 @@ class RidgeEstimator(FunctionEstimator):
         rows = np.arange(len(points))
         if weight is not None and not weight.all():  # a point without weight has no say
             rows = np.flatnonzero(weight)
-            prepared, targets, weight = prepared.take(rows), targets[rows], weight[rows]
+            prepared, targets, weight = with_only(prepared, rows), targets[rows], weight[rows]
             copies = None if copies is None else copies[rows]
         alphas = self._alphas(alpha, targets.shape[1])
         problem = RidgeProblem(

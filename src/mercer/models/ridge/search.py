@@ -127,7 +127,7 @@ class RidgeSearch(RidgeEstimator):
             must = "cross-validation needs at least two points with a weight"
             raise InputError(sentence(who, must, f"{kept.sum()} sample(s)"))
         search, problems = self._plan(given, groups, kept)
-        chosen = points if kept.all() else points.take(np.flatnonzero(kept))
+        chosen = points if kept.all() else points.only(np.flatnonzero(kept))
         alphas = self._check_alphas()
         part = run.part(SEARCH_SHARE)
         with limited_threads(run.n_jobs, who):

@@ -48,13 +48,16 @@ class Moments(JointSink):
         self.products, self.sums = np.zeros((width, self.Y.shape[1])), np.zeros(width)
 
     def take(self, rows: slice, band: Any) -> None:
-        roots = some(self.roots, rows)
+        self.add(band, some(self.roots, rows), self.Y[rows])
+
+    def add(self, band: Any, roots: Array | None, targets: Array) -> None:
+        """Use rows z with the roots of their weights and their y."""
         Z = self._scaled(band, roots)
         if isinstance(Z, np.ndarray):
             add_square(self.squares, Z.T)
         else:
             self.squares += np.tril((Z.T @ Z).toarray())
-        Y = self.Y[rows] if roots is None else roots * self.Y[rows]
+        Y = targets if roots is None else roots * targets
         ones = np.ones(len(Y)) if roots is None else roots[:, 0]
         self.products += np.asarray(Z.T @ Y.astype(Z.dtype))
         self.sums += np.asarray(Z.T @ ones.astype(Z.dtype))
