@@ -34,7 +34,9 @@ def test_a_fit_to_files_is_a_fit_to_their_rows(tmp_path, ending):
     blocks, y = row_blocks(tmp_path / f"*.{ending}", target="y", rows=30)
     assert blocks.lengths == (30, 10, 30, 20)
     assert np.allclose(y, Y, rtol=1e-15)
-    found = MODEL.fit(blocks, y).predict(X)
+    model = MODEL.fit(blocks, y)
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    found = model.predict(frame(slice(None)).drop("y"))
     assert np.allclose(found, MODEL.fit(X, Y).predict(X), rtol=0, atol=1e-8)
 
 
