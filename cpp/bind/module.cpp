@@ -17,7 +17,7 @@ NB_MODULE(_core, m) {
 
     m.def(
         "isa", [] { return mercer::name(mercer::isa()); },
-        "The instruction set in use: 'baseline' or 'avx2'. MERCER_ISA forces one.");
+        "The instruction set in use: 'baseline', 'avx2' or 'avx512'. MERCER_ISA forces one.");
 
     m.attr("MAX_THREADS") = mercer::max_threads;
     m.def("num_threads", &mercer::num_threads, "How many threads native loops use.");

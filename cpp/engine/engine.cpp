@@ -12,8 +12,9 @@
 namespace mercer {
 namespace {
 
-constexpr std::int64_t row_panels = 8;         // of a tile
-constexpr std::int64_t column_panels = 16;     // of a tile
+constexpr std::int64_t row_panels = 8;         // of a tile; half as many of wide ones
+constexpr std::int64_t column_panels = 16;     // of a tile; half as many of wide ones
+constexpr std::int64_t wide = 128;             // bytes per column of a wide panel
 constexpr std::int64_t columns_at_once = 160;  // of the points, so that two panels stay in L1
 constexpr double program_cost = 16;            // of a value, in products of two numbers
 constexpr double alone_below = 1 << 20;        // products: some 100 microseconds
@@ -21,6 +22,14 @@ constexpr double alone_below = 1 << 20;        // products: some 100 microsecond
 // What rounding may do to a kernel value.
 template <class T>
 constexpr double tolerance = sizeof(T) == 4 ? 1e-6 : 5e-14;
+
+// So that a tile stays in the second cache: panels of the widest vectors are twice as wide.
+template <class T>
+std::int64_t points_of(std::int64_t panels) {
+    const std::int64_t width = kernels<T>().width;
+    return width * static_cast<std::int64_t>(sizeof(T)) > wide ? width * panels / 2
+                                                               : width * panels;
+}
 
 void require(bool holds, const char* sentence) {
     if (!holds) throw std::invalid_argument(std::string("Job: ") + sentence);
@@ -41,8 +50,8 @@ Job<T>::Job(std::int64_t rows, std::int64_t columns, bool same_points, std::vect
       left_(std::move(left_vectors)),
       right_(std::move(right_vectors)),
       externals_(std::move(externals)),
-      tile_rows_(row_panels * kernels<T>().width),
-      tile_columns_(column_panels * kernels<T>().width) {
+      tile_rows_(points_of<T>(row_panels)),
+      tile_columns_(points_of<T>(column_panels)) {
     const auto limit = static_cast<std::size_t>(max_terms);
     require(rows >= 0 && columns >= 0, "sizes must not be negative.");
     require(terms_.size() <= limit && left_.size() <= limit && right_.size() <= limit &&

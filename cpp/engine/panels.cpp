@@ -23,7 +23,8 @@ constexpr std::int64_t alone_below = 1 << 14;  // numbers that one thread packs 
 
 template <>
 const Kernels<float>& kernels<float>() {
-#ifdef MERCER_HAS_AVX2
+#ifdef MERCER_X86
+    if (isa() == Isa::avx512) return avx512::kernels32();
     if (isa() == Isa::avx2) return avx2::kernels32();
 #endif
     return baseline::kernels32();
@@ -31,7 +32,8 @@ const Kernels<float>& kernels<float>() {
 
 template <>
 const Kernels<double>& kernels<double>() {
-#ifdef MERCER_HAS_AVX2
+#ifdef MERCER_X86
+    if (isa() == Isa::avx512) return avx512::kernels64();
     if (isa() == Isa::avx2) return avx2::kernels64();
 #endif
     return baseline::kernels64();

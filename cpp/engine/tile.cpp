@@ -53,7 +53,7 @@ void panel_statistic(const T* a, const T* b, std::int64_t depth, const T* weight
             const V y0 = load(column), y1 = load(column + lanes), y2 = load(column + 2 * lanes);
             V w = {};
             if constexpr (s == Statistic::unequal) w = splat(weights[k]);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
             for (int r = 0; r < group; ++r) {
                 const V x = splat(a[k * width + g + r]);
                 sum[r][0] = Summand<T>::template add<s>(sum[r][0], x, y0, w);

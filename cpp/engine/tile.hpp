@@ -86,7 +86,7 @@ struct Chosen {
     std::int64_t place;
 };
 
-constexpr std::int64_t sweep = 8;          // variables are padded to a multiple of this
+constexpr std::int64_t sweep = 16;         // variables are padded to a multiple of this
 constexpr double least_curvature = 5e-13;  // of two variables, against their diagonal of K
 
 template <class T>
@@ -164,11 +164,16 @@ const Kernels<float>& kernels32();
 const Kernels<double>& kernels64();
 }  // namespace baseline
 
-#ifdef MERCER_HAS_AVX2
+#ifdef MERCER_X86
 namespace avx2 {
 const Kernels<float>& kernels32();
 const Kernels<double>& kernels64();
 }  // namespace avx2
+
+namespace avx512 {
+const Kernels<float>& kernels32();
+const Kernels<double>& kernels64();
+}  // namespace avx512
 #endif
 
 }  // namespace mercer

@@ -161,6 +161,9 @@ void multiply_transposed(const T* tile, std::int64_t stride, std::int64_t rows,
 // --- transposition ------------------------------------------------------------------------------
 
 #if defined(__AVX2__)
+template <class T>
+constexpr int square_lanes = 32 / sizeof(T);
+
 inline void transpose_square(const float* in, std::int64_t stride, float* out,
                              std::int64_t out_stride) {
     __m256 r[8], s[8];
@@ -196,6 +199,9 @@ inline void transpose_square(const double* in, std::int64_t stride, double* out,
 }
 #else
 template <class T>
+constexpr int square_lanes = Vector<T>::lanes;
+
+template <class T>
 inline void transpose_square(const T* in, std::int64_t stride, T* out, std::int64_t out_stride) {
     for (int j = 0; j < Vector<T>::lanes; ++j)
         for (int i = 0; i < Vector<T>::lanes; ++i) out[j * out_stride + i] = in[i * stride + j];
@@ -205,7 +211,7 @@ inline void transpose_square(const T* in, std::int64_t stride, T* out, std::int6
 template <class T>
 void transpose(const T* tile, std::int64_t stride, std::int64_t rows, std::int64_t columns, T* out,
                std::int64_t out_stride) {
-    constexpr int lanes = Vector<T>::lanes;
+    constexpr int lanes = square_lanes<T>;
     const std::int64_t whole_rows = rows / lanes * lanes, whole_columns = columns / lanes * lanes;
     for (std::int64_t j = 0; j < whole_columns; j += lanes)
         for (std::int64_t i = 0; i < whole_rows; i += lanes)

@@ -25,8 +25,12 @@ namespace baseline {
 const StringLanes& string_lanes();
 }
 
-#ifdef MERCER_HAS_AVX2
+#ifdef MERCER_X86
 namespace avx2 {
+const StringLanes& string_lanes();
+}
+
+namespace avx512 {
 const StringLanes& string_lanes();
 }
 #endif

@@ -14,7 +14,8 @@ namespace mercer {
 namespace {
 
 const StringLanes& lanes() {
-#ifdef MERCER_HAS_AVX2
+#ifdef MERCER_X86
+    if (isa() == Isa::avx512) return avx512::string_lanes();
     if (isa() == Isa::avx2) return avx2::string_lanes();
 #endif
     return baseline::string_lanes();

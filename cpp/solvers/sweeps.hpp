@@ -14,7 +14,9 @@ inline double_v widen(const double* p) {
 }
 
 inline double_v widen(const float* p) {
-#if defined(__AVX2__)
+#if defined(__AVX512F__)
+    return (double_v)_mm512_cvtps_pd(_mm256_loadu_ps(p));
+#elif defined(__AVX2__)
     return (double_v)_mm256_cvtps_pd(_mm_loadu_ps(p));
 #else
     double_v v;

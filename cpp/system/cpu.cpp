@@ -24,10 +24,18 @@ std::optional<std::string> environment(const char* variable) {
     return value;
 }
 
+// From the narrowest to the widest.
+constexpr Isa all[] = {Isa::baseline, Isa::avx2, Isa::avx512};
+
 bool runs(Isa isa) {
     if (isa == Isa::baseline) return true;
 #if defined(__x86_64__)
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return false;
+    // The first machines with wide vectors slow down where they are used; those that also have
+    // these byte instructions do not.
+    return isa == Isa::avx2 ||
+           (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi2"));
 #else
     return false;
 #endif
@@ -35,14 +43,15 @@ bool runs(Isa isa) {
 
 Isa choose_isa() {
     const auto forced = environment("MERCER_ISA");
-    if (!forced) return runs(Isa::avx2) ? Isa::avx2 : Isa::baseline;
-
+    Isa widest = Isa::baseline;
     std::string allowed;
-    for (const Isa isa : {Isa::baseline, Isa::avx2}) {
+    for (const Isa isa : all) {
         if (!runs(isa)) continue;
-        if (*forced == name(isa)) return isa;
+        if (forced && *forced == name(isa)) return isa;
+        widest = isa;
         allowed.append(allowed.empty() ? "" : " or ").append(name(isa));
     }
+    if (!forced) return widest;
     throw std::invalid_argument("mercer: MERCER_ISA must be " + allowed +
                                 " on this machine; got '" + *forced +
                                 "'. Unset it to let mercer choose.");
@@ -101,7 +110,8 @@ std::atomic<int> chosen_threads{0};  // 0: nothing chosen, the default holds
 }  // namespace
 
 std::string_view name(Isa isa) {
-    return isa == Isa::avx2 ? "avx2" : "baseline";
+    constexpr std::string_view names[] = {"baseline", "avx2", "avx512"};
+    return names[static_cast<int>(isa)];
 }
 
 Isa isa() {

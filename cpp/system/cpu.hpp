@@ -9,7 +9,7 @@
 namespace mercer {
 
 // Instruction sets the core is compiled for, narrowest first.
-enum class Isa { baseline, avx2 };
+enum class Isa { baseline, avx2, avx512 };
 
 std::string_view name(Isa isa);
 

@@ -11,7 +11,9 @@
 namespace mercer::MERCER_ISA {
 namespace {
 
-#if defined(__AVX2__)
+#if defined(__AVX512F__)
+constexpr int vector_bytes = 64;
+#elif defined(__AVX2__)
 constexpr int vector_bytes = 32;
 #else
 constexpr int vector_bytes = 16;
@@ -54,25 +56,18 @@ constexpr int vectors = 3;  // in a panel
 template <class T>
 constexpr int panel_width = vectors * Vector<T>::lanes;
 
-// Rows that share a load of the columns: 4 x 3 sums, 3 columns and a row fill 16 registers.
+// Rows that share a load of the columns: 4 x 3 sums, 3 columns and a row fill 16 registers, and
+// 8 x 3 sums most of the 32 that come with the widest vectors.
 template <class T>
-constexpr int group_rows = panel_width<T> % 4 == 0 ? 4 : 2;
+constexpr int group_rows = vector_bytes == 64 ? 8 : (panel_width<T> % 4 == 0 ? 4 : 2);
 
-#if defined(__AVX2__)
+// x in every lane: x - 0 is x, also where x is -0 or NaN.
 inline float_v splat(float x) {
-    return float_v{x, x, x, x, x, x, x, x};
+    return x - float_v{};
 }
 inline double_v splat(double x) {
-    return double_v{x, x, x, x};
+    return x - double_v{};
 }
-#else
-inline float_v splat(float x) {
-    return float_v{x, x, x, x};
-}
-inline double_v splat(double x) {
-    return double_v{x, x};
-}
-#endif
 
 template <class T>
 inline VectorOf<T> load(const T* p) {
@@ -87,7 +82,9 @@ inline void save(T* p, VectorOf<T> v) {
 }
 
 inline float_v square_root(float_v x) {
-#if defined(__AVX2__)
+#if defined(__AVX512F__)
+    return _mm512_sqrt_ps(x);
+#elif defined(__AVX2__)
     return _mm256_sqrt_ps(x);
 #elif defined(__x86_64__)
     return _mm_sqrt_ps(x);
@@ -98,7 +95,9 @@ inline float_v square_root(float_v x) {
 }
 
 inline double_v square_root(double_v x) {
-#if defined(__AVX2__)
+#if defined(__AVX512F__)
+    return _mm512_sqrt_pd(x);
+#elif defined(__AVX2__)
     return _mm256_sqrt_pd(x);
 #elif defined(__x86_64__)
     return _mm_sqrt_pd(x);
@@ -110,7 +109,20 @@ inline double_v square_root(double_v x) {
 
 // max(x, low) and min(x, high), NaN where x is NaN: what the instructions do with the operands in
 // this order.
-#if defined(__AVX2__)
+#if defined(__AVX512F__)
+inline float_v at_least(float_v x, float_v low) {
+    return _mm512_max_ps(low, x);
+}
+inline float_v at_most(float_v x, float_v high) {
+    return _mm512_min_ps(high, x);
+}
+inline double_v at_least(double_v x, double_v low) {
+    return _mm512_max_pd(low, x);
+}
+inline double_v at_most(double_v x, double_v high) {
+    return _mm512_min_pd(high, x);
+}
+#elif defined(__AVX2__)
 inline float_v at_least(float_v x, float_v low) {
     return _mm256_max_ps(low, x);
 }

@@ -14,7 +14,7 @@ def version() -> str:
 
 def isa() -> str:
     """
-    The instruction set in use: 'baseline' or 'avx2'. MERCER_ISA forces one.
+    The instruction set in use: 'baseline', 'avx2' or 'avx512'. MERCER_ISA forces one.
     """
 
 MAX_THREADS: int = 1024
