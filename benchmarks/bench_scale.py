@@ -2,10 +2,10 @@
 
     python benchmarks/bench_scale.py [case ...] [--small] [--before PYTHON] [--results FILE]
 
-Cases: memmap, parquet, exact, dask, rossmann; all of them without a name. --small takes a twentieth
-of the rows, to try the benchmark. --before names the Python of another environment, in which an
-earlier version of mercer is installed; `exact` runs there as well. Files of made up rows are
-written once, into build/scale. Every result is added to a file at once.
+Cases: memmap, parquet, exact, dask, rossmann, simulate; all of them without a name. --small
+takes a twentieth of the rows, to try the benchmark. --before names the Python of another
+environment, in which an earlier version of mercer is installed; `exact` runs there as well. Files
+of made up rows are written once, into build/scale. Every result is added to a file at once.
 
 Every fit runs in a process of its own, with which nothing else competes. Its memory is read from
 outside every 10 ms. `own` is the peak of RssAnon, what the process itself has allocated and
@@ -203,6 +203,15 @@ def case_rossmann(run: Runner) -> Iterator[str]:
             f"{one['rmspe']:.4f}; {one['rows']} rows; {one['chosen']}"
         )
     run.note("rossmann", **found)
+
+
+def case_simulate(run: Runner) -> Iterator[str]:
+    yield "passes on 4 to 1,000 workers, from costs that are measured here"
+    script = [sys.executable, str(HERE / "simulate_cluster.py"), *["--small"] * run.small]
+    done = subprocess.run(script, stdout=subprocess.PIPE, text=True, check=True)
+    *lines, found = done.stdout.splitlines()
+    yield from lines
+    run.note("simulate", **json.loads(found))
 
 
 CASES: dict[str, Callable[[Runner], Iterator[str]]] = {
