@@ -1,5 +1,7 @@
 """Points that arrive in blocks: where they come from, what is taken of them, what is refused."""
 
+import weakref
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -149,6 +151,24 @@ def test_a_block_of_another_width_is_named():
     with pytest.raises(InputError) as caught:
         len(as_input(RowBlocks([X[:4], X[4:8], X[8:, :2]]), ROWS))
     assert str(caught.value) == "RowBlocks block 2: every block must have 3 columns; got 2."
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("domain", [ROWS, (Gaussian(1.0).on("a") + Gaussian(1.0).on("b")).domain])
+def test_a_block_with_other_columns_is_named(make, domain):
+    frames = [make({"a": [1.0], "b": [2.0]}), make({"b": [2.0], "a": [1.0]})]
+    with pytest.raises(InputError) as caught:
+        len(as_input(RowBlocks(frames), domain))
+    told = "RowBlocks block 1: every block must have the columns a, b; got b, a."
+    assert str(caught.value) == told
+
+
+def test_a_few_points_do_not_keep_their_block():
+    made = [X.copy() for _ in range(2)]
+    block = weakref.ref(made[0])
+    blocks = RowBlocks(lambda: iter([made.pop(0)]))
+    assert np.array_equal(blocks.first().dense(), X)
+    assert block() is None
 
 
 def test_a_bad_entry_is_named_by_its_block():

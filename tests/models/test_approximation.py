@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.base import clone, is_classifier
@@ -228,6 +229,17 @@ def test_such_models_are_small_already(model):
     near = clone(model).set_params(approximation=Nystrom(n_components=5)).fit(X, target(model))
     with pytest.raises(InputError, match=r"features of a map; .* Lower n_components of the map"):
         compress(near, n_centers=2)
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+def test_names_of_columns_are_those_of_the_model(blocks):
+    frame, other = (pd.DataFrame(values, columns=["a", "b", "c"]) for values in (X, NEW))
+    model = KernelRidge(approximation=RandomFourier(n_components=20))
+    wanted = model.fit(X, NUMBERS).predict(NEW)
+    found = model.fit(RowBlocks([frame]) if blocks else frame, NUMBERS)
+    assert np.allclose(found.predict(other), wanted, rtol=1e-12)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(other[["b", "a", "c"]])
 
 
 def test_a_refit_without_approximation_forgets_it():

@@ -92,30 +92,31 @@ class RowBlocks(Input):
         start = 0
         for block in self.blocks():
             rows = slice(start, start + len(block))
-            yield rows, work(block, part(rows))
+            found = work(block, part(rows))
+            del block  # or three of them were in memory: this one, the next, and the one being read
+            yield rows, found
             start = rows.stop
 
     def first(self) -> Input:
         """Return a few points of the first block, which show what all are like."""
-        found: Input = self.once("first", lambda: next(self.blocks()).take(slice(0, FIRST)))
+        found: Input = self.once("first", lambda: _few(next(_items(self), None)))
         return found
 
     def blocks(self) -> Iterator[Input]:
         """Yield every block as an input, checked."""
         lengths: list[int] = []
-        first: Input | None = None
+        first: Likeness | None = None
         _check_stamp(self)
         items = _items(self)
         for index, item in enumerate(ahead(items) if callable(self.source) else items):
-            first = item if first is None else first
-            _check_alike(item, first, index)
+            first = first or Likeness.of(item)
+            first.check(item, index)
             lengths.append(len(item))
             yield item
+            del item
         _check_stamp(self)
         if not lengths or self._lengths not in (None, tuple(lengths)):
-            must = "the source must give the same blocks, one or more, in every pass"
-            advice = "A function must return a fresh iterator each time."
-            raise InputError(sentence("RowBlocks", must, f"blocks of {lengths} rows", advice))
+            raise _other_blocks(lengths)
 
     def converted(self, convert: Callable[[Any, str], Input]) -> RowBlocks:
         """Return the same blocks, each read by the given conversion after any earlier one."""
@@ -254,18 +255,54 @@ def _chosen(block: Input, rows: Array) -> Input:
     return block.take(rows)
 
 
-def _check_alike(item: Any, first: Any, index: int) -> None:
-    """Refuse a block that is unlike the first."""
-    who = f"RowBlocks block {index}"
-    kinds = [getattr(one, "kind", type(one).__name__) for one in (first, item)]
-    if kinds[0] != kinds[1]:
-        must = f"every block must be of the kind of the first, {kinds[0]}"
-        raise InputTypeError(sentence(who, must, kinds[1]))
-    if not isinstance(item, Matrix) or not isinstance(first, Matrix):
-        return
-    if item.n_columns != first.n_columns:
-        must = f"every block must have {first.n_columns} columns"
-        raise InputError(sentence(who, must, f"{item.n_columns}"))
+def _other_blocks(lengths: list[int]) -> InputError:
+    must = "the source must give the same blocks, one or more, in every pass"
+    advice = "A function must return a fresh iterator each time."
+    return InputError(sentence("RowBlocks", must, f"blocks of {lengths} rows", advice))
+
+
+def _few(block: Input | None) -> Input:
+    """Return copies of a few points of a block, which do not keep all of it in memory."""
+    if block is None:
+        raise _other_blocks([])
+    return block.take(np.arange(min(FIRST, len(block))))
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """What all blocks of a collection share: the kind, and of tables how wide they are.
+
+    names: of the columns, where they have any.
+    """
+
+    kind: str
+    width: int | None = None
+    names: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, block: Any) -> Likeness:
+        """Return what others must share with a block."""
+        kind = getattr(block, "kind", type(block).__name__)
+        if isinstance(block, Matrix):
+            return cls(kind, block.n_columns, block.names)
+        if isinstance(block, Frame):
+            return cls(kind, len(block.names), tuple(block.names))
+        return cls(kind)
+
+    def check(self, block: Any, index: int) -> None:
+        """Refuse a block that is unlike the first."""
+        who, found = f"RowBlocks block {index}", Likeness.of(block)
+        if found.kind != self.kind:
+            must = f"every block must be of the kind of the first, {self.kind}"
+            raise InputTypeError(sentence(who, must, found.kind))
+        if found.width != self.width:
+            must = f"every block must have {self.width} columns"
+            raise InputError(sentence(who, must, f"{found.width}"))
+        if None not in (self.names, found.names) and found.names != self.names:
+            shown = [", ".join(map(str, names or ())) for names in (self.names, found.names)]
+            raise InputError(
+                sentence(who, f"every block must have the columns {shown[0]}", shown[1])
+            )
 
 
 def file_stamps(paths: Iterable[Any]) -> tuple[tuple[str, int, int], ...]:
@@ -281,6 +318,7 @@ def ahead(items: Iterator[Item]) -> Iterator[Item]:
         while (item := coming.result()) is not END:
             coming = reader.submit(next, items, END)
             yield item
+            del item  # which may leave the memory before the one after the next is read
 
 
 def concatenate(parts: Sequence[Input]) -> Input:

@@ -19,7 +19,7 @@ from ..kernels import Kernel, to_kernel
 from ..postfit.compress.record import Compression, Condensation
 from ..status import Status
 from ..typing import MemoryLimit
-from .contract.approximation import approximated, own_kernel
+from .contract.approximation import approximated, own_kernel, reader
 from .contract.columns import (
     check_columns,
     check_columns_of_blocks,
@@ -169,7 +169,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
         if self._is_like_training(X):
             return Matrix(X).check(type(self).__name__)
         self._require_fit()
-        points = self._points(X, self._prepared.kernel, reset=False)
+        points = self._points(X, reader(self, self._prepared.kernel), reset=False)
         # Even a square matrix has rows of new points here: its diagonal means nothing.
         return GramRows(points.values) if isinstance(points, GramRows) else points
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...checks import Array
 from ...grams import Prepared, gram_family, limit_in_bytes, prepare
+from ...grams.sides import Side, View
 from ...inputs import Input, RowBlocks
 from ...kernels import Kernel
 from ...monitor import Monitor
@@ -62,9 +63,12 @@ class KernelPaths:
 
     def _dense(self, prepared: Sequence[Prepared]) -> list[Array]:
         """Return K of every kernel; what they have in common is computed once."""
+        if isinstance(self.points, RowBlocks) and prepared:  # they are few
+            view = View(Side(self.points.take(slice(None))))
+            prepared = [replace(one, view=view) for one in prepared]
         kernels = [one.checked().kernel for one in prepared]
         shared = all(kernel.domain == kernels[0].domain for kernel in kernels)
-        if len(kernels) > 1 and shared and not isinstance(self.points, RowBlocks):
+        if len(kernels) > 1 and shared:
             family = gram_family(kernels, prepared[0], dtype=np.float64, monitor=self.monitor)
             return list(family.dense())
         return [

@@ -86,43 +86,36 @@ class BlocksGram(Gram):
         sink.start(self.shape, self.dtype)
         for rows, found in self._each(work_for(sink, self.work()), sink.part):
             sink.join(rows, found)
+            self.monitor.report("kernel", rows.stop / self.shape[0])
         return sink.result()
 
     def _each(self, work: Any, part: Callable[[slice], Any]) -> Iterator[tuple[slice, Any]]:
-        """Yield what work makes of each block of the left side, and tell how far it has come."""
-        if not isinstance(self.left, RowBlocks):
+        """Yield what work makes of each block of the left side."""
+        if isinstance(self.left, RowBlocks):
+            yield from self.left.each(work, part)
+        else:
             rows = slice(0, self.shape[0])
             yield rows, work(self.left, part(rows))
-            return
-        for rows, found in self.left.each(work, part):
-            self.monitor.report("kernel", rows.stop / self.shape[0])
-            yield rows, found
 
     def _reduce_pairs(self, sink: Multiply) -> Any:
-        """Return K V, block by block on both sides: each pair of blocks is packed once."""
+        """Return K V, block by block on both sides: one on the right is packed once in a pass."""
         sink.start(self.shape, self.dtype)
-        start = 0
-        for block in _blocks(self.left):
-            rows, first = slice(start, start + len(block)), 0
-            total = np.zeros((len(block), *sink.V.shape[1:]))
-            for other in _blocks(self.right):
-                some = Multiply(sink.V[first : first + len(other)])
-                total += self.work(View(Side(other)))(block, some)
-                first += len(other)
-                self.monitor.poll()
-            sink.join(rows, total)
-            start = rows.stop
-            self.monitor.report("kernel", start / self.shape[0])
+        total = np.zeros((self.shape[0], *sink.V.shape[1:]))
+        first = 0
+        for right in self._rights():
+            some = Multiply(sink.V[first : first + len(right)])
+            for rows, found in self._each(self.work(right), some.part):
+                total[rows] += found
+                done = first + len(right) * rows.stop / self.shape[0]
+                self.monitor.report("kernel", done / self.shape[1])
+            first += len(right)
+        sink.put(total)
         return sink.result()
 
     def bands(self) -> Iterator[tuple[slice, Array]]:
-        start = 0
-        for block in _blocks(self.left):
-            for first in range(0, len(block), self.plan.band_rows):
-                part = block.take(slice(first, first + self.plan.band_rows))
-                self.monitor.report("kernel", start / self.shape[0])
-                yield slice(start, start + len(part)), self._band(part, self._rights())
-                start += len(part)
+        for rows, part in _parts(self.left, self.plan.band_rows):
+            self.monitor.report("kernel", rows.start / self.shape[0])
+            yield rows, self._band(part, self._rights())
         self.monitor.report("kernel", 1.0)
 
     def _rights(self) -> Iterator[View]:
@@ -144,8 +137,14 @@ class BlocksGram(Gram):
 
     def dense(self, out: Array | None = None) -> Array:
         room = np.empty(self.shape, dtype=self.dtype) if out is None else self._room(out)
-        for rows, band in self.bands():
-            room[rows] = band
+        first = 0
+        for right in self._rights():
+            columns = slice(first, first + len(right))
+            for rows, part in _parts(self.left, self.plan.band_rows):
+                room[rows, columns] = self._band(part, [right])
+                done = first + len(right) * rows.stop / self.shape[0]
+                self.monitor.report("kernel", done / self.shape[1])
+            first = columns.stop
         return room
 
     def diag(self) -> Array:
@@ -175,3 +174,13 @@ def _blocks(points: Input) -> Iterator[Input]:
         yield from points.blocks()
     else:
         yield points
+
+
+def _parts(points: Input, at_once: int) -> Iterator[tuple[slice, Input]]:
+    """Yield the points, at most so many at a time, each part from one block."""
+    start = 0
+    for block in _blocks(points):
+        for first in range(0, len(block), at_once):
+            part = block.take(slice(first, first + at_once))
+            yield slice(start, start + len(part)), part
+            start += len(part)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ...checks import Array, InputError, sentence, show
 from ...grams import Prepared, prepare
 from ...grams.maps.products import map_times
-from ...inputs import Input, RowBlocks
+from ...inputs import Input, Matrix, RowBlocks
 from ...kernels import Kernel, Linear, Of, to_kernel
 from ...typing import Approximation
 
@@ -37,8 +37,18 @@ def approximated(model: Any, kernel: Kernel, points: Input, weight: Array | None
         return kernel
     _check_once(model, kernel)
     map_ = clone(wanted).set_params(kernel=kernel.resolve(points, weight))
-    map_.fit(points if isinstance(points, RowBlocks) else points.raw)
+    map_.fit(points.mapped(_nameless) if isinstance(points, RowBlocks) else points.raw)
     return Linear().of(map_)
+
+
+def reader(model: Any, kernel: Kernel) -> Kernel:
+    """Return the kernel that says how points are read: under the map that a model has fitted."""
+    return kernel.phi.kernel_ if has_approximation(model) and isinstance(kernel, Of) else kernel
+
+
+def _nameless(block: Input) -> Input:
+    """Return rows of numbers without names, which those that a kernel sees do not have."""
+    return Matrix(block.values) if isinstance(block, Matrix) else block
 
 
 class HasApproximation:
