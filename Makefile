@@ -43,8 +43,9 @@ fits: $(READY) ## fit 10,000 random cases and report what breaks (ARGS="--seed 1
 fuzz-files: $(READY) ## mutate model files 100,000 times (ARGS="1000 7": so many, with this seed)
 	$(ONE_BLAS_THREAD) $(BIN)/python tests/support/fuzz_files.py $(ARGS)
 
-kills: $(READY) ## kill 500 processes that save a model and look at the file (ARGS="50 7": so many, this seed)
+kills: $(READY) ## kill 500 processes that save a model, 20 that fit one (ARGS="50 7", FITS="5 7": so many, this seed)
 	$(ONE_BLAS_THREAD) $(BIN)/python tests/support/kill_saves.py $(ARGS)
+	$(ONE_BLAS_THREAD) $(BIN)/python tests/support/kill_fits.py $(FITS)
 
 lint: $(TOOLS) ## check style: ruff, clang-format
 	$(BIN)/ruff check

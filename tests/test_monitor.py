@@ -11,6 +11,7 @@ from mercer.grams import Multiply, TopK, gram, gram_family
 from mercer.inputs import RowBlocks
 from mercer.kernels import FunctionKernel, Gaussian, Linear
 from mercer.monitor import Monitor, Stopped, muted, warn
+from mercer.stages import Stages
 
 X = np.random.default_rng(0).normal(size=(400, 3))
 V = np.ones(400)
@@ -84,29 +85,41 @@ def test_callback_sees_the_record_and_may_stop():
     assert [record["n"] for record in seen] == [0, 1, 2]
 
 
-def test_checkpoints_come_at_intervals_with_the_state(monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    saved = []
-    monitor = Monitor(checkpoint=lambda state: saved.append(state()), checkpoint_every=10).start()
-    for step in range(35):
-        now[0] = float(step)
-        monitor.iteration({}, state=lambda step=step: step)
-    assert saved == [10, 20, 30]
-    monitor.iteration({})  # without a state there is nothing to save
-    assert saved == [10, 20, 30]
+def test_states_are_written_before_a_stop():
+    written = []
+    monitor = Monitor(callback=lambda record: True, stages=Stages(written.append, every=100))
+    with monitor.stage("solve") as stage:
+        stage.reached({"step": 1})
+        for _ in range(2):  # only once: what follows a stop winds up
+            with pytest.raises(Stopped):
+                monitor.iteration({})
+    assert written == [{"solve 1/": {"step": 1}}]
 
 
-def test_a_checkpoint_is_written_before_a_stop():
-    saved = []
-    monitor = Monitor(
-        callback=lambda record: True,
-        checkpoint=lambda state: saved.append(state()),
-        checkpoint_every=0,
-    )
-    with pytest.raises(Stopped):
-        monitor.iteration({}, state=lambda: "all")
-    assert saved == ["all"]
+def test_without_stages_nothing_is_known_and_nothing_kept():
+    monitor = Monitor()
+    with monitor.stage("solve") as stage:
+        assert stage.known is None
+        stage.reached({"step": 1})
+        assert stage.known is None
+    made = []
+    for _ in range(2):
+        assert monitor.kept("factor", lambda: made.append(1) or {"size": 3}) == {"size": 3}
+    assert len(made) == 2
+
+
+def test_what_is_kept_is_made_once_unless_it_is_large(monkeypatch):
+    written = []
+    monitor = Monitor(stages=Stages(written.append, every=0))
+    monitor.kept("factor", lambda: {"T": np.ones(3)})
+    again = Monitor(stages=Stages(written.append, 100, written[-1]))
+    found = again.kept("factor", lambda: pytest.fail("it is known"))
+    assert np.array_equal(found["T"], np.ones(3))
+    monkeypatch.setattr("mercer.monitor.KEPT", 23)
+    monitor = Monitor(stages=Stages(written.append, every=0))
+    count = len(written)
+    monitor.kept("factor", lambda: {"T": np.ones(3)})
+    assert len(written) == count
 
 
 # --- Gram matrices under a monitor -------------------------------------------------------------

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._native import num_threads as num_threads
     from ._native import set_num_threads as set_num_threads
+    from .checkpoints import Checkpoint as Checkpoint
+    from .checks import CheckpointError as CheckpointError
     from .checks import DataError as DataError
     from .checks import FileError as FileError
     from .checks import InputError as InputError
@@ -75,6 +77,8 @@ _HOME = {
     "SVR": "models",
     "AutoKernelClassifier": "tables",
     "AutoKernelRegressor": "tables",
+    "Checkpoint": "checkpoints",
+    "CheckpointError": "checks",
     "DataError": "checks",
     "FileError": "checks",
     "GramStack": "grams",

@@ -61,6 +61,10 @@ class FileError(MercerError, ValueError):
     """A model file cannot be written, or what is read is not one or was altered."""
 
 
+class CheckpointError(FileError):
+    """A checkpoint belongs to another fit, cannot be read, or has no place to be written to."""
+
+
 class DataError(MercerError, ValueError):
     """A data file cannot be read, or does not hold what it must."""
 

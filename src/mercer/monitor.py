@@ -18,9 +18,12 @@ from typing import Any, NamedTuple
 
 from . import checks
 from .checks import MercerError
+from .stages import Stage, Stages, State
 from .status import Status
 
 logger = logging.getLogger("mercer")
+
+KEPT = 2**28  # bytes of a result that is worth writing to each checkpoint
 
 # Packages through which a user's line may lead to ours: warnings are not about their lines.
 _BETWEEN = (__name__.partition(".")[0], "sklearn", "sklearnex", "joblib")
@@ -99,16 +102,14 @@ class Monitor:
 
     time_limit: seconds from `start`. progress: called with (what, fraction done).
     callback: called after each iteration with its record; returning True asks to stop.
-    checkpoint: called with a function that yields the state, every `checkpoint_every` seconds.
+    stages: keep what another process would need to go on; None: nobody will.
     """
 
     time_limit: float | None = None
     progress: Callable[[str, float], None] | None = None
     callback: Callable[[dict[str, Any]], bool | None] | None = None
-    checkpoint: Callable[[Callable[[], Any]], None] | None = None
-    checkpoint_every: float = 30.0
+    stages: Stages | None = None
     _started: float = field(default_factory=time.monotonic, init=False, repr=False)
-    _saved: float = field(default_factory=time.monotonic, init=False, repr=False)
     _cancelled: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -117,7 +118,7 @@ class Monitor:
 
     def start(self) -> Monitor:
         """Begin to count time."""
-        self._started = self._saved = time.monotonic()
+        self._started = time.monotonic()
         return self
 
     @property
@@ -142,9 +143,11 @@ class Monitor:
         return _Quiet(self)
 
     def poll(self) -> None:
-        """Raise `Stopped` if the computation should stop."""
+        """Raise `Stopped` if the computation should stop; where it stands is kept."""
         reason = self.stop_reason()
         if reason is not None:
+            if self.stages is not None:
+                self.stages.stop()
             raise Stopped(reason)
 
     def report(self, what: str, fraction: float) -> None:
@@ -153,17 +156,35 @@ class Monitor:
             self.progress(what, fraction)
         self.poll()
 
-    def iteration(self, record: dict[str, Any], state: Callable[[], Any] | None = None) -> None:
-        """Note a finished iteration: callback, checkpoint, then stop if asked to."""
+    def iteration(self, record: dict[str, Any]) -> None:
+        """Note a finished iteration: callback, then stop if asked to."""
         if self.progress is not None and "fraction" in record:
             self.progress(record.get("stage", "solve"), record["fraction"])
         if self.callback is not None and self.callback(record):
             self.cancel()
-        due = time.monotonic() - self._saved >= self.checkpoint_every
-        if self.checkpoint is not None and state is not None and due:
-            self.checkpoint(state)
-            self._saved = time.monotonic()
         self.poll()
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[Stage]:
+        """Begin a stage of the work, which may be known from an earlier process."""
+        if self.stages is None:
+            yield Stage(name)
+        else:
+            with self.stages.stage(name) as stage:
+                yield stage
+
+    def kept(self, name: str, make: Callable[[], State]) -> State:
+        """Return what `make` returns, or what it has returned in an earlier process.
+
+        What is too large to be written again and again is made again instead.
+        """
+        with self.stage(name) as stage:
+            if stage.known is not None:
+                return stage.known
+            found = make()
+            if sum(value.nbytes for value in found.values() if hasattr(value, "nbytes")) <= KEPT:
+                stage.reached(found)
+            return found
 
 
 class _Quiet(Monitor):

@@ -39,7 +39,10 @@ class Run:
         return self._within(None if limit is None else max(limit - self.seconds, limit / 10))
 
     def _within(self, limit: float | None) -> Run:
-        monitor = Monitor(limit, self.monitor.progress, self.monitor.callback)
+        watch = self.monitor
+        if watch.stages is not None:
+            watch.stages.has_stopped = False
+        monitor = Monitor(limit, watch.progress, watch.callback, watch.stages)
         return replace(self, monitor=monitor)
 
     def warn(self, text: str, category: type[Warning] = UserWarning) -> None:

@@ -16,7 +16,7 @@ NAMES = {path: path.relative_to(SOURCE).as_posix() for path in FILES}
 
 FILES_OF_A_FOLDER, LINES_OF_A_FILE, LINES_OF_A_FUNCTION, METHODS_OF_A_CLASS = 13, 400, 40, 12
 
-LARGE_FOLDERS = {"files": 18}  # one file per kind of thing that a model file holds
+LARGE_FOLDERS = {"files": 14}  # one file per kind of thing that a model file holds
 LARGE_FILES: dict[str, int] = {}
 LONG_FUNCTIONS = {
     "grams/pivots.py partial_cholesky": 42,

@@ -14,7 +14,7 @@ from forgery import content, forge
 
 from mercer import SVC, TableEncoder, save
 from mercer.cli.learn import fitjob
-from mercer.files import atomic
+from mercer.storage import atomic
 
 
 def refused(ended, code, *texts):

@@ -12,7 +12,7 @@ import pytest
 
 from mercer.checks import DataError, FileError, InputError
 from mercer.data import TableWriter, flats, read, write_table
-from mercer.files import atomic
+from mercer.storage import atomic
 
 COLUMNS = {
     "row": np.arange(5),

@@ -11,8 +11,9 @@ from forgery import content, forge, header_of, raw, small_file
 
 from mercer import KernelPrototypeClassifier
 from mercer.checks import FileError
-from mercer.files import container, load, save, strict
+from mercer.files import load, save
 from mercer.kernels import Gaussian, Spectrum
+from mercer.storage import container, strict
 
 VERSIONS = {"format": "1.0", "min_reader": "1.0", "writer": "mercer 0.1.0"}
 

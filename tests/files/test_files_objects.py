@@ -14,7 +14,7 @@ from samples import attributed_graphs, graphs, row_product, trees
 
 from mercer import SVC, KernelPrototypeClassifier
 from mercer.checks import FileError
-from mercer.files import load, save, strict
+from mercer.files import load, save
 from mercer.files.columns import pack_column, unpack_column
 from mercer.files.context import LoadContext, SaveContext
 from mercer.inputs import Graph, Tree
@@ -36,6 +36,7 @@ from mercer.kernels import (
     Subtree,
     WeisfeilerLehman,
 )
+from mercer.storage import strict
 
 
 def back(items):

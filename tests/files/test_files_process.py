@@ -10,8 +10,9 @@ import pytest
 from forgery import small_file
 
 from mercer import KernelPrototypeClassifier
-from mercer.files import atomic, save
+from mercer.files import save
 from mercer.kernels import Linear
+from mercer.storage import atomic
 
 
 @pytest.fixture
@@ -68,7 +69,7 @@ def test_the_run_of_kills_would_notice():
     """A save that writes into the old file itself is found out."""
     script = """
 import kill_saves, os, sys
-from mercer.files import streams
+from mercer.storage import streams
 
 def careless(path, parts):
     with open(path, "wb", buffering=0) as file:

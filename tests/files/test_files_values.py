@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from mercer.checks import FileError
-from mercer.files import strict
 from mercer.files.columns import pack_column, unpack_column
 from mercer.files.context import LoadContext, SaveContext
 from mercer.files.values import pack_value, unpack_value
 from mercer.kernels import Basis, Gaussian, Linear
 from mercer.models import PrototypeCertificate
+from mercer.storage import strict
 
 
 def packed(value):

@@ -10,10 +10,11 @@ import scipy.sparse
 from samples import rows, strings
 
 from mercer import KernelPrototypeClassifier
-from mercer.files import container, load, save, streams
+from mercer.files import load, save
 from mercer.grams import Prepared
 from mercer.inputs import Input
 from mercer.kernels import Spectrum
+from mercer.storage import container, streams
 
 X, LABELS = rows(n=12), np.array(["no", "yes"] * 6)
 METHODS = ("predict", "decision_function", "predict_proba", "transform", "score_samples")

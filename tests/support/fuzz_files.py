@@ -27,7 +27,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
 from mercer.checks import MercerError
-from mercer.files import container, load, make_card, read_card, save, streams
+from mercer.files import load, make_card, read_card, save
+from mercer.storage import container, streams
 
 SECONDS = 10  # that one mutation may take
 METHODS = (

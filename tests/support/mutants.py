@@ -6,7 +6,7 @@ import string
 
 import numpy as np
 
-from mercer.files import container
+from mercer.storage import container
 
 # --- blind: nothing is known of the format -----------------------------------------------------
 

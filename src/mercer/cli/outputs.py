@@ -54,7 +54,7 @@ def _check_one(who: str, option: str, path: str, force: bool) -> None:
 
 def _is_special(path: str) -> bool:
     """Return whether this is a device or a pipe, which is written to and not replaced."""
-    from ..files.atomic import is_special
+    from ..storage.atomic import is_special
 
     return is_special(path)
 

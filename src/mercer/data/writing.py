@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, Self, TypeAlias, cast
 import numpy as np
 
 from ..checks import Array, DataError, FileError, array, one_of, sentence, show
-from ..files import atomic
+from ..storage import atomic
 from ..typing import HasArray
 from .formats import CSV, JSON_LINES, NPY, PARQUET, TSV, format_of_name
 from .library import require_polars

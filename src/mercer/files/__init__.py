@@ -17,12 +17,13 @@ from sklearn.exceptions import InconsistentVersionWarning
 
 from ..checks import FileError, InputTypeError, sentence, show
 from ..monitor import warn
+from ..storage import container, streams
+from ..storage.streams import Readable, Writable
 from ..typing import Estimator
-from . import container, points, streams, structures  # noqa: F401  (they add words to the table)
+from . import points, structures  # noqa: F401  (they add words to the table)
 from .cards import CardColumn, CardScore, ModelCard, Outside, card_of_json, make_card
 from .context import LoadContext, SaveContext, reference
 from .estimators import pack_model, unpack_model
-from .streams import Readable, Writable
 from .values import unpack_value
 
 __all__ = [
@@ -149,6 +150,9 @@ def load(
         raise InputTypeError(sentence("load", must, show(functions)))
     with streams.opened(source, who) as bytes_of_model:
         manifest, tensors = container.read(bytes_of_model, who)
+    if "checkpoint" in manifest:
+        advice = "Fit again with the same checkpoint, which goes on from there."
+        raise FileError(sentence(who, "it must be a model file", "the checkpoint of a fit", advice))
     unpacking = LoadContext(who, tensors, functions or {})
     _check_functions(manifest, unpacking)
     _unpack_transformers(manifest, unpacking)

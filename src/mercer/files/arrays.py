@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from ..checks import Array
-from .container import DTYPES
+from ..storage.container import DTYPES
 from .context import LoadContext, SaveContext
 
 _TIMES = re.compile(r"(datetime64|timedelta64)\[(Y|M|W|D|h|m|s|ms|us|ns)\]")

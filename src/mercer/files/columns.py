@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from ..checks import Array
+from ..storage.container import is_shape
 from .arrays import check_offsets, pack_array, unpack_array
-from .container import is_shape
 from .context import LoadContext, SaveContext
 
 Kind = tuple[Hashable, ...]

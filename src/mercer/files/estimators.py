@@ -57,7 +57,7 @@ def pack_estimator(model: Any, packing: SaveContext, where: str = "") -> Fields:
             raise _refusal(model, where)
         name = type(model).__name__
     parameters = _kept_parameters(model, packing, where)
-    state = _state(model, parameters)
+    state = _state(model)
     packed = {
         "estimator": name,
         "parameters": {
@@ -89,17 +89,20 @@ def _check(model: Any, parameters: Any, state: Any, fail: Any) -> None:
 
 def _kept_parameters(model: Any, packing: SaveContext, where: str) -> dict[str, Any]:
     """Return the parameters; what only another `fit` would use and no file can hold is None."""
-    parameters = model.get_params(deep=False)
+    parameters = dict(model.get_params(deep=False))
+    if parameters.pop("checkpoint", None) is not None:  # a path of the machine that fitted
+        packing.left_out.append(f"{where}parameters.checkpoint")
     for key, value in parameters.items():
         if key not in _PREDICTING and _serves_fitting(value):
             packing.left_out.append(f"{where}parameters.{key}")
             parameters[key] = None
-    return dict(parameters)
+    return parameters
 
 
-def _state(model: Any, parameters: dict[str, Any]) -> dict[str, Any]:
+def _state(model: Any) -> dict[str, Any]:
     """Return what the model learnt, in one order."""
-    state = {key: vars(model)[key] for key in sorted(set(vars(model)) - set(parameters))}
+    learnt = set(vars(model)) - set(model.get_params(deep=False))
+    state = {key: vars(model)[key] for key in sorted(learnt)}
     return {key: value for key, value in state.items() if not _is_passing(key, value)}
 
 

@@ -17,9 +17,9 @@ import scipy.sparse
 
 from ..checks import show
 from ..status import Status
+from ..storage.container import DTYPES, is_shape
 from .arrays import pack_array, pack_csr, unpack_array, unpack_csr
 from .columns import is_item, pack_column, unpack_column
-from .container import DTYPES, is_shape
 from .context import LoadContext, SaveContext
 
 Fields = dict[str, Any]

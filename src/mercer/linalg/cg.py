@@ -11,6 +11,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ..checks import Array
 from ..monitor import Monitor, Stopped
+from ..stages import State
 from ..status import Status
 from .blas import product
 from .cholesky import NotPositiveDefinite, TileCholesky, dense_bands, inner_products
@@ -18,6 +19,7 @@ from .cholesky import NotPositiveDefinite, TileCholesky, dense_bands, inner_prod
 Operator = Callable[[Array], Array]
 
 AT_LEAST = 8  # iterations before their pace is judged
+PARTS = ("X", "Q", "rho", "S")  # of a system, which another iteration needs
 DEPENDENT = 1e-13  # squared length at which a direction counts as a combination of the others
 
 
@@ -96,7 +98,7 @@ class System:
             curvature = cho_factor(_symmetric(self.S.T @ Z), check_finite=False)
         except np.linalg.LinAlgError:
             raise NotPositiveDefinite from None
-        self.X += self.S @ cho_solve(curvature, self.rho, check_finite=False)
+        self.X = self.X + self.S @ cho_solve(curvature, self.rho, check_finite=False)
         left = cho_solve(curvature, np.eye(self.S.shape[1]), check_finite=False)
         self._set_residual(self.Q - Z @ left, self.rho, self.S)
 
@@ -121,28 +123,45 @@ def conjugate_gradients(
 
     Dubrulle, "Retooling the method of block conjugate gradients" (2001).
     """
-    for system in systems:
-        system.start()
-    for iteration in range(done, max_iter):
-        active = [system for system in systems if not system.solved]
-        if not active:
-            return iteration, Status.CONVERGED
-        try:
-            applied = apply(np.hstack([system.S for system in active]))
-        except Stopped as stop:
-            return iteration, stop.reason
-        cuts = np.cumsum([system.S.shape[1] for system in active])[:-1]
-        for system, part in zip(active, np.split(applied, cuts, axis=1), strict=True):
-            system.step(part)
-        record = _record(iteration + 1, active)
-        try:
-            monitor.iteration(record)
-        except Stopped as stop:
-            return iteration + 1, stop.reason
-        if patience is not None and patience.is_over(record["residual"]):
-            raise TooSlow
+    with monitor.stage("conjugate gradients") as stage:
+        for iteration in range(_begin(systems, stage.known, done), max_iter):
+            active = [system for system in systems if not system.solved]
+            if not active:
+                return iteration, Status.CONVERGED
+            try:
+                applied = apply(np.hstack([system.S for system in active]))
+            except Stopped as stop:
+                return iteration, stop.reason
+            cuts = np.cumsum([system.S.shape[1] for system in active])[:-1]
+            for system, part in zip(active, np.split(applied, cuts, axis=1), strict=True):
+                system.step(part)
+            stage.reached(_state(systems, iteration + 1))
+            record = _record(iteration + 1, active)
+            try:
+                monitor.iteration(record)
+            except Stopped as stop:
+                return iteration + 1, stop.reason
+            if patience is not None and patience.is_over(record["residual"]):
+                raise TooSlow
     solved = all(system.solved for system in systems)
     return max_iter, Status.CONVERGED if solved else Status.ITERATION_LIMIT
+
+
+def _begin(systems: Sequence[System], known: State | None, done: int) -> int:
+    """Start the systems, or go on with what is known of them; return the iterations made."""
+    for index, system in enumerate(systems):
+        if known is None:
+            system.start()
+        else:
+            for part in PARTS:
+                setattr(system, part, known[f"{part}{index}"])
+    return done if known is None else int(known["iteration"])
+
+
+def _state(systems: Sequence[System], iteration: int) -> State:
+    """Return what it takes to go on with the systems."""
+    parts = {f"{part}{i}": getattr(s, part) for i, s in enumerate(systems) for part in PARTS}
+    return {"iteration": iteration, **parts}
 
 
 def _record(iteration: int, systems: Sequence[System]) -> dict[str, Any]:

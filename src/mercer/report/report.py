@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..checks import FileError, InputError, sentence
-from ..files import atomic
+from ..storage import atomic
 from .facts import Facts
 from .findings.record import Finding
 from .measure.sentences import Verdict

@@ -70,7 +70,7 @@ def _write(model: Any, target: str, kind: str) -> None:
             write_libsvm(model, sys.stdout.buffer if target == STANDARD else target)
             return
         from ...convert import to_onnx
-        from ...files import atomic
+        from ...storage import atomic
 
         data = to_onnx(model)
         if target == STANDARD:

@@ -10,8 +10,6 @@ import scipy.sparse
 
 from ... import checks
 from ...checks import FileError, MercerError, sentence
-from ...files import streams
-from ...files.streams import Readable
 from ...grams import Prepared
 from ...grams.sides import Side, View
 from ...inputs import GramRows, Input, Matrix
@@ -19,6 +17,8 @@ from ...kernels import Gaussian, Kernel, Linear, Polynomial, Precomputed, Sigmoi
 from ...models import SVC, SVR, NuSVC, NuSVR, OneClassSVM, SvmCertificate
 from ...monitor import warn
 from ...status import Status
+from ...storage import streams
+from ...storage.streams import Readable
 from .machines import reordered
 from .text import MOST_COLUMNS, Content, parse
 

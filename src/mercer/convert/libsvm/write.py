@@ -11,13 +11,13 @@ import scipy.sparse
 from sklearn.pipeline import Pipeline
 
 from ...checks import Array, InputError, InputTypeError, sentence, show
-from ...files import streams
-from ...files.streams import Writable
 from ...inputs import GramRows, Matrix
 from ...kernels import Gaussian, Kernel, Linear, Polynomial, Precomputed, Scaled, Sigmoid
 from ...models import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from ...models.svm.base import in_all_machines
 from ...monitor import warn
+from ...storage import streams
+from ...storage.streams import Writable
 from .machines import reordered, spread
 from .read import SupportVectorModel
 from .text import Content, Machines, render

@@ -12,9 +12,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ...checks import InputError, InputTypeError, one_of, sentence, show
-from ...files import streams
-from ...files.streams import Writable
 from ...inputs import Matrix
+from ...storage import streams
+from ...storage.streams import Writable
 from ...tables import TableEncoder
 from ...typing import Estimator
 from .graph import WHO, Graph, Output, checked_opset, require_onnx

@@ -46,6 +46,8 @@ class RidgeChoice(GramBudget):
             return "primal", f"an exact map with {width} features is smaller than {self.n} points"
         if isinstance(self.prepared.points, RowBlocks):
             return "nystrom", "the points arrive in blocks"
+        if self._outlasts_an_interval():
+            return "cg", "a factor takes longer than the interval of the checkpoint"
         if self._is_late() or self._cholesky_bytes() > self.limit:
             return "cg", ""
         return self._cheapest(leave_one_out)
@@ -66,6 +68,11 @@ class RidgeChoice(GramBudget):
         """Return whether a factor would take most of the time limit."""
         most = self.monitor.time_limit
         return most is not None and self._factor_cost() > most / 3
+
+    def _outlasts_an_interval(self) -> bool:
+        """Return whether a factor, of which no checkpoint holds a part, is too much to lose."""
+        stages = self.monitor.stages
+        return stages is not None and self._factor_cost() > stages.every
 
     def _factor_cost(self) -> float:
         return self.settings.costs.factor(self.n) * len(self.problem.groups())
@@ -88,6 +95,8 @@ class RidgeChoice(GramBudget):
         """Return the cost of a factor in iterations; infinite where there can be none."""
         beside = self._cholesky_bytes() - self._half_bytes()
         if self.settings.solver != "auto" or exact is not None or self._is_late():
+            return np.inf
+        if self._outlasts_an_interval():
             return np.inf
         if K.plan.kind == "on the fly" or K.plan.bytes + beside > self.limit:
             return np.inf

@@ -50,7 +50,11 @@ class RidgeFit(RidgeChoice):
 
     def run(self, leave_one_out: bool = False) -> Fitted:
         """Return the solution; `leave_one_out`: its `keep` holds the errors of points left out."""
-        way, reason = self.choose(leave_one_out)
+        names = ("way", "reason")
+        choice = self.monitor.kept(
+            "way", lambda: dict(zip(names, self.choose(leave_one_out), strict=True))
+        )
+        way, reason = (str(choice[name]) for name in names)
         ways = {
             "primal": self._by_primal,
             "cholesky": self._by_cholesky,
@@ -125,7 +129,8 @@ class RidgeFit(RidgeChoice):
                 )
             except MemoryLimitError:
                 return self._too_large_for_cg(reserve, leave_one_out)
-            if self.settings.solver == "auto" and self._too_slow():
+            late = self.monitor.kept("pace", lambda: {"too slow": int(self._too_slow())})
+            if self.settings.solver == "auto" and late["too slow"]:
                 return self._by_nystrom(
                     f"K does not fit {bytes_text(self.limit)} and one pass over it would take "
                     f"{self._pass_seconds():.0f} s",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import numbers
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.class_weight import compute_sample_weight
 
 from ... import checks
+from ...checkpoints import Checkpoint
 from ...checks import Array, InputError, InputTypeError, sentence, show
 from ...monitor import Monitor, to_stderr
 from ...run import Run
@@ -101,6 +103,12 @@ def _scoring(who: str, name: str, value: Any) -> None:
         raise InputTypeError(sentence(who, must, show(value)))
 
 
+def _checkpoint(who: str, name: str, value: Any) -> None:
+    if not isinstance(value, str | os.PathLike | Checkpoint):
+        must = f"{name} must be None, a path or a mercer.Checkpoint"
+        raise InputTypeError(sentence(who, must, show(value)))
+
+
 def _approximation(who: str, name: str, value: Any) -> None:
     fits = all(hasattr(value, method) for method in ("fit", "transform", "kernel", "get_params"))
     if isinstance(value, type) or not fits:
@@ -115,6 +123,7 @@ CHECKS: dict[str, Callable[[str, str, Any], Any]] = {
     "break_ties": checks.flag,
     "callback": _optional(_callable),
     "center": checks.flag,
+    "checkpoint": _optional(_checkpoint),
     "class_weight": _optional(_class_weight),
     "fit_intercept": checks.flag,
     "fit_inverse_transform": checks.flag,

@@ -10,6 +10,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from ... import checks
+from ...checkpoints import CheckpointLike
 from ...checks import Array, InputError, sentence
 from ...fitting.budget import Settings, settings_of
 from ...fitting.ridge.choice import SOLVERS
@@ -44,6 +45,7 @@ from ..contract.approximation import (
 from ..contract.atomic import atomic
 from ..contract.parameters import run_of
 from ..contract.records import recorded
+from ..contract.resuming import resumable
 from ..contract.targets import is_single, numbers_of
 
 
@@ -107,6 +109,7 @@ class RidgeEstimator(FunctionEstimator):
     n_jobs: int | None
     random_state: Seed
     verbose: bool | int
+    checkpoint: CheckpointLike
     certificate_: RidgeCertificate
     support_: Array
     n_iter_: int
@@ -367,6 +370,8 @@ class KernelRidge(NumberRidge):
         Seed of the preconditioner and of the centres; None is a fixed seed.
     verbose : bool or int, default=False
         Whether to show progress on stderr.
+    checkpoint : str, path or Checkpoint, default=None
+        A file from which the same fit goes on if it is stopped or killed; see `mercer.Checkpoint`.
 
     Attributes
     ----------
@@ -440,6 +445,7 @@ class KernelRidge(NumberRidge):
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: bool | int = False,
+        checkpoint: CheckpointLike = None,
     ) -> None:
         self.alpha = alpha
         self.kernel = kernel
@@ -458,6 +464,7 @@ class KernelRidge(NumberRidge):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.checkpoint = checkpoint
 
     @atomic
     @recorded
@@ -487,7 +494,8 @@ class KernelRidge(NumberRidge):
         targets, self._flat = numbers_of(self, y, len(points))
         self._single = is_single(y)
         weight = checks.sample_weight(type(self).__name__, sample_weight, len(points))
-        self._solve(points, targets, weight)
+        with resumable(self, points, y=targets, sample_weight=weight) as run:
+            self._solve(points, targets, weight, run=run)
         if self._flat:
             self._flatten()
         return self

@@ -12,6 +12,7 @@ from ...grams import Gram, Multiply, partial_cholesky
 from ...linalg.cg import LowRankPreconditioner, Operator, Patience, System, conjugate_gradients
 from ...linalg.cholesky import SINGLE_FROM, TILE, NotPositiveDefinite, TileCholesky
 from ...monitor import Monitor, Stopped
+from ...stages import State
 from ...status import Status
 from .problem import RidgeProblem, Solution, assess, left_out_errors, unsolved
 
@@ -245,24 +246,46 @@ class _Refinement:
         """Return one for each group, from one partial factor of K."""
         random = np.random.default_rng(self.settings.random_state)
         roots = None if self.problem.weight is None else self.problem.roots[:, 0]
-        factor = partial_cholesky(self.K, self.settings.rank, random, roots, np.float32)
-        self.rank = len(factor.pivots)
-        preconditioner = LowRankPreconditioner(factor.values, self.monitor)
+
+        def factor() -> State:
+            rank = self.settings.rank
+            return {"T": partial_cholesky(self.K, rank, random, roots, np.float32).values}
+
+        T = np.asarray(self.monitor.kept("preconditioner", factor)["T"])
+        self.rank = len(T)
+        preconditioner = LowRankPreconditioner(T, self.monitor)
         return [preconditioner.at(alpha) for alpha, _ in self.groups]
 
     def run(self, operators: list[Operator]) -> Status:
         """Return the status; solutions and residuals are those of the last full correction."""
-        while True:
-            before = self._worst()
-            status = self._solve_for_residual(operators)
-            if status.was_stopped:
-                return status
-            if self._worst() <= 1:
-                return Status.CONVERGED
-            if self.iterations >= self.settings.max_iter:
-                return Status.ITERATION_LIMIT
-            if self._worst() > before / 2:
-                return Status.STAGNATED
+        with self.monitor.stage("refinement") as stage:
+            self._go_on(stage.known)
+            while True:
+                before = self._worst()
+                status = self._solve_for_residual(operators)
+                if status.was_stopped:
+                    return status
+                if self._worst() <= 1:
+                    return Status.CONVERGED
+                if self.iterations >= self.settings.max_iter:
+                    return Status.ITERATION_LIMIT
+                if self._worst() > before / 2:
+                    return Status.STAGNATED
+                stage.reached(self._state())
+
+    def _state(self) -> State:
+        """Return what it takes to go on: the solutions, and what is left of the right sides."""
+        found = {f"x{i}": x for i, x in enumerate(self.solutions)}
+        left = {f"r{i}": r for i, r in enumerate(self.residuals)}
+        return {"iterations": self.iterations, **found, **left}
+
+    def _go_on(self, known: State | None) -> None:
+        """Take up what is known from an earlier process."""
+        if known is not None:
+            groups = range(len(self.groups))
+            self.iterations = int(known["iterations"])
+            self.solutions = [np.asarray(known[f"x{i}"]) for i in groups]
+            self.residuals = [np.asarray(known[f"r{i}"]) for i in groups]
 
     def _worst(self) -> float:
         """Return the largest residual as a multiple of what is allowed."""

@@ -118,9 +118,11 @@ def _sha256(data: Any) -> str:
 # --- reading -----------------------------------------------------------------------------------
 
 
-def read(source: Source, who: str) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Return the manifest and the tensors of a model file, every byte of it checked."""
-    header = _read_header(source, who)
+def read(
+    source: Source, who: str, what: str = "a model file"
+) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Return the manifest and the tensors of a file, every byte of it checked."""
+    header = _read_header(source, who, what)
     manifest, entries = parse_header(header, source.size - 8 - len(header), who)
     return manifest, {name: _read_tensor(source, name, entries[name], who) for name in entries}
 
@@ -131,11 +133,11 @@ def read_manifest(source: Source, who: str) -> dict[str, Any]:
     return parse_header(header, source.size - 8 - len(header), who)[0]
 
 
-def _read_header(source: Source, who: str) -> bytes:
+def _read_header(source: Source, who: str, what: str = "a model file") -> bytes:
     """Return the header, once its length is known to be possible and its digest to be right."""
     first, size = source.read(8 + _DIGITS.stop), source.size
     if first[8 : 8 + len(_START)] != _START:
-        raise FileError(sentence(who, "it must be a model file of mercer", _guess(first)))
+        raise FileError(sentence(who, f"it must be {what} of mercer", _guess(first)))
     length = int.from_bytes(first[:8], "little")
     if not _DIGITS.stop <= length <= min(HEADER_LIMIT, size - 8):
         must = f"its header must have at most {HEADER_LIMIT} bytes and lie within the file"

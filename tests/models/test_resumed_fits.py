@@ -1,0 +1,222 @@
+"""Fits that are cut off after any write of their checkpoint end as if nothing had happened."""
+
+import logging
+import os
+import sys
+import warnings
+
+import kill_fits
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from mercer import Checkpoint, CheckpointError, KernelRidge, load, save
+from mercer.checkpoints import CheckpointFile
+from mercer.kernels import Gaussian, Spectrum
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.normal(size=(300, 3))
+y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
+Y = np.column_stack([y, y**2])
+WEIGHT = RANDOM.uniform(0.5, 2.0, size=len(X))
+
+
+class Killed(BaseException):
+    """What a process that is killed does not live to see."""
+
+
+def cut_off(fit, path, writes, monkeypatch):
+    """Fit with a checkpoint, up to the given write; return whether there were so many."""
+    write, count = CheckpointFile.write, [0]
+
+    def counted(file, states):
+        write(file, states)
+        count[0] += 1
+        if count[0] == writes:
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CheckpointFile, "write", counted)
+        try:
+            fit(Checkpoint(path, every=0))
+        except Killed:
+            return True
+    return False
+
+
+LEARNERS = {
+    "cg": (KernelRidge(1e-2, kernel=Gaussian(0.5), solver="cg", tol=1e-10), (X, y)),
+    "cg, outputs and weights": (
+        KernelRidge([1e-2, 1.0], kernel=Gaussian(0.5), solver="cg", fit_intercept=True, tol=1e-9),
+        (X, Y, WEIGHT),
+    ),
+    "cholesky": (KernelRidge(1e-2, kernel=Gaussian(0.5), solver="cholesky"), (X, y)),
+}
+
+
+def answers(model, points):
+    return model.predict(points)
+
+
+@pytest.mark.parametrize("writes", [1, 2, 4, 9, 30])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_resumed_fits_equal_whole_ones(tmp_path, monkeypatch, name, writes):
+    model, given = LEARNERS[name]
+    model = clone(model).set_params(memory_limit="1GB")  # for plans in the same words
+    path = tmp_path / "checkpoint"
+
+    def fit(checkpoint):
+        return clone(model).set_params(checkpoint=checkpoint).fit(*given)
+
+    whole = clone(model).fit(*given)
+    if cut_off(fit, path, writes, monkeypatch):
+        resumed = fit(path)
+        assert resumed.certificate_.plan == whole.certificate_.plan + "; resumed from a checkpoint"
+        assert resumed.certificate_.status == whole.certificate_.status
+        np.testing.assert_allclose(
+            answers(resumed, given[0]), answers(whole, given[0]), rtol=1e-9, atol=1e-9
+        )
+        assert getattr(resumed, "n_iter_", 0) == getattr(whole, "n_iter_", 0)
+    assert os.listdir(tmp_path) == []
+
+
+def test_only_what_was_not_done_is_done(tmp_path):
+    path = Checkpoint(tmp_path / "checkpoint", every=0)
+    model, given = LEARNERS["cg"]
+    seen = []
+
+    def stop(record):
+        seen.append(record["iteration"])
+        return len(seen) == 5
+
+    with pytest.warns(UserWarning, match="cancelled"):
+        stopped = clone(model).set_params(checkpoint=path, callback=stop).fit(*given)
+    assert stopped.certificate_.status == "cancelled"
+    clone(model).set_params(checkpoint=path, callback=lambda r: seen.append(r["iteration"])).fit(
+        *given
+    )
+    assert seen == list(range(1, len(seen) + 1))
+
+
+def test_a_time_limit_leaves_all_that_was_done(tmp_path):
+    path = tmp_path / "checkpoint"  # of which nothing would be due for half a minute
+    given = {"alpha": 1e-2, "kernel": Gaussian(0.5), "solver": "cg", "tol": 1e-10}
+    for attempt in range(200):  # with limits that leave time for a step, however slow the machine
+        model = KernelRidge(**given, checkpoint=path, time_limit=0.01 * 1.1**attempt)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(X, y)
+        if model.certificate_.status == "converged":
+            break
+    assert model.certificate_.status == "converged"
+    assert not path.exists()
+    whole = KernelRidge(**given).fit(X, y)
+    np.testing.assert_allclose(model.dual_coef_, whole.dual_coef_, rtol=1e-7, atol=1e-9)
+
+
+def test_a_killed_process_is_resumed(tmp_path):
+    """The real thing, once; `make kills` does it at random moments."""
+    command, path = [sys.executable, kill_fits.__file__, "fit"], tmp_path / "checkpoint"
+    wanted, _ = kill_fits.ended(command, path)
+    assert not wanted["resumed"]
+    assert kill_fits.killed(command, path, path.exists)
+    found, _ = kill_fits.ended(command, path)
+    assert kill_fits.wrong(found, np.array(wanted["answers"]), True, path, 1e-6) == ""
+
+
+def leave(path, model, given, monkeypatch, writes=4):
+    assert cut_off(
+        lambda kept: clone(model).set_params(checkpoint=kept).fit(*given), path, writes, monkeypatch
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"alpha": 0.2}, r"alpha was 0\.01, now 0\.2"),
+        ({"kernel": Gaussian(0.4)}, r"kernel was Gaussian\(gamma=0\.5\), now Gaussian\(gamma=0\.4"),
+        ({"tol": 1e-8}, "tol was 1e-10, now 1e-08"),
+        ({"random_state": 3}, "random_state was None, now 3"),
+        ({"X": X + 1e-9}, "X was 300 x 3 float64 with digest .*, now 300 x 3 float64 with digest"),
+        ({"X": X.astype(np.float32)}, "X was 300 x 3 float64 .*, now 300 x 3 float32"),
+        ({"y": 2 * y}, "y was float64 of shape .* with digest"),
+        ({"sample_weight": WEIGHT}, "sample_weight was None, now float64 of shape"),
+    ],
+)
+def test_another_fit_is_refused(tmp_path, monkeypatch, change, told):
+    path = tmp_path / "checkpoint"
+    model, given = LEARNERS["cg"]
+    leave(path, model, given, monkeypatch)
+    before = path.read_bytes()
+    data = {"X": X, "y": y} | {k: v for k, v in change.items() if k in ("X", "y", "sample_weight")}
+    parameters = {name: value for name, value in change.items() if name not in data}
+    other = clone(model).set_params(checkpoint=path, **parameters)
+    with pytest.raises(CheckpointError, match=told):
+        other.fit(**data)
+    assert not hasattr(other, "certificate_")
+    assert path.read_bytes() == before
+
+
+def test_what_changes_nothing_may_change(tmp_path, monkeypatch):
+    path = tmp_path / "checkpoint"
+    model, given = LEARNERS["cg"]
+    leave(path, model, given, monkeypatch)
+    free = {"n_jobs": 1, "time_limit": 100.0, "callback": lambda record: None}
+    resumed = clone(model).set_params(checkpoint=path, **free).fit(X, y)
+    assert "resumed" in resumed.certificate_.plan
+
+
+def test_a_generator_is_drawn_from_once(tmp_path, monkeypatch):
+    path = tmp_path / "checkpoint"
+    given = {"alpha": 1e-2, "kernel": Gaussian(0.5), "solver": "cg", "tol": 1e-3}
+
+    def fit(state, checkpoint=None):
+        return KernelRidge(**given, random_state=state, checkpoint=checkpoint).fit(X, y)
+
+    wanted = fit(np.random.default_rng(5))
+    assert cut_off(lambda kept: fit(np.random.default_rng(5), kept), path, 3, monkeypatch)
+    resumed = fit(np.random.default_rng(77), path)
+    np.testing.assert_allclose(resumed.dual_coef_, wanted.dual_coef_, rtol=1e-9, atol=1e-12)
+    assert np.abs(fit(np.random.default_rng(77)).dual_coef_ - wanted.dual_coef_).max() > 1e-6
+
+
+def test_objects_are_known_again(tmp_path, monkeypatch):
+    words = ["".join(RANDOM.choice(list("abcd"), size=12)) for _ in range(60)]
+    lengths = np.array([word.count("a") for word in words], float)
+    model = KernelRidge(1.0, kernel=Spectrum(2).normalized(), solver="cg", tol=1e-10)
+    path = tmp_path / "checkpoint"
+    leave(path, model, (words, lengths), monkeypatch)
+    other = [words[0] + "a", *words[1:]]
+    with pytest.raises(CheckpointError, match="X was 60 with digest"):
+        clone(model).set_params(checkpoint=path).fit(other, lengths)
+    resumed = clone(model).set_params(checkpoint=path).fit(words, lengths)
+    assert "resumed" in resumed.certificate_.plan
+
+
+def test_a_resumed_fit_says_so_in_the_log(tmp_path, monkeypatch, caplog):
+    path = tmp_path / "checkpoint"
+    model, given = LEARNERS["cg"]
+    leave(path, model, given, monkeypatch)
+    with caplog.at_level(logging.INFO, "mercer"):
+        clone(model).set_params(checkpoint=path).fit(*given)
+    assert f"KernelRidge: fit goes on from the checkpoint '{path}'" in caplog.text
+
+
+def test_auto_takes_what_can_be_interrupted(tmp_path):
+    quick = KernelRidge(kernel=Gaussian(0.5), checkpoint=tmp_path / "one").fit(X, y)
+    assert quick.certificate_.solver == "cholesky"
+    short = Checkpoint(tmp_path / "one", every=1e-9)
+    careful = KernelRidge(kernel=Gaussian(0.5), checkpoint=short).fit(X, y)
+    assert careful.certificate_.solver == "cg"
+    assert "a factor takes longer than the interval of the checkpoint" in careful.certificate_.plan
+
+
+def test_a_model_file_does_not_name_the_checkpoint(tmp_path):
+    model = KernelRidge(checkpoint=tmp_path / "checkpoint").fit(X, y)
+    save(model, tmp_path / "model.mercer")
+    content = (tmp_path / "model.mercer").read_bytes()
+    assert content.count(b"checkpoint") == 1  # among what was left out
+    assert b"parameters.checkpoint" in content
+    again = load(tmp_path / "model.mercer")
+    assert again.checkpoint is None
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
