@@ -31,6 +31,10 @@ LEARNERS = {
     "ridge": (KernelRidge(0.1, kernel=Gaussian(), **CENTRES), Y),
     "ridge with an exact map": (KernelRidge(0.1, kernel=Polynomial(2)), Y),
     "ridge with a random map": (KernelRidge(0.1, approximation=MAP), Y),
+    "ridge with a map of few centres": (
+        KernelRidge(0.1, approximation=Nystrom(KERNEL, 30, random_state=0)),
+        Y,
+    ),
     "ridge classes": (KernelRidgeClassifier(0.1, kernel=KERNEL, **CENTRES), CLASSES),
     "search over alpha": (KernelRidgeCV(ALPHAS, kernel=KERNEL, **CENTRES), Y),
     "search over alpha in folds": (KernelRidgeCV(ALPHAS, approximation=MAP, cv=3), Y),

@@ -14,7 +14,8 @@ import numpy as np
 from .. import _native
 from ..checks import InputError, InputTypeError, sentence
 from ..inputs import Input, RowBlocks
-from ..inputs.blocks import FIRST, itself, nothing
+from ..inputs.blocks import FIRST, Likeness, itself, nothing
+from .sums import Group, added_up, groups
 
 Item = TypeVar("Item")
 IN_FLIGHT = 2  # tasks for each thread of the cluster that may have been sent and not yet be used
@@ -101,10 +102,12 @@ class DaskBlocks(RowBlocks):
             raise InputError(sentence(WHO, must, "none", advice))
         self.client, self._kept = client, client.persist(X)
         parts = client.compute(_parts(self._kept))
-        lengths = client.gather(client.map(len, parts, pure=False))
-        filled = [place for place, length in enumerate(lengths) if length] or [0]
+        shapes = client.gather(client.map(_shape, parts, pure=False))
+        filled = [place for place, (length, _) in enumerate(shapes) if length] or [0]
+        for place in filled:
+            shapes[filled[0]][1].check(shapes[place][1], place)
         self._parts = [parts[i] for i in filled]
-        super().__init__(self._parts, [lengths[i] for i in filled], as_it_is)
+        super().__init__(self._parts, [shapes[i][0] for i in filled], as_it_is)
         self._sent: list[tuple[Any, Any, Any]] = []
 
     def blocks(self) -> Iterator[Input]:
@@ -113,25 +116,59 @@ class DaskBlocks(RowBlocks):
 
     def first(self) -> Input:
         """Return a few points of the first block."""
-        found: Input = self.once("first", lambda: self._result(head, 0, None))
+
+        def ask() -> Input:
+            group = Group(blocks=range(1), submit=self._submitter(head, nothing), add=self._add)
+            group.send(0)
+            found: Input = self._result(group)
+            return found
+
+        found: Input = self.once("first", ask)
         return found
 
     def each(
-        self, work: Callable[[Input, Any], Item], part: Callable[[slice], Any]
+        self, work: Callable[[Input, Any], Item], part: Callable[[slice], Any], sums: bool = False
     ) -> Iterator[tuple[slice, Item]]:
         """Yield the rows of every block, in order, with what work(block, part(rows)) returns.
 
-        The work is sent to every worker once, and runs where the block is.
+        The work is sent to every worker once, and runs where the block is. sums: of many blocks
+        results are added up on the workers; those of several blocks, one after another, come here.
         """
-        stops = np.cumsum(self.lengths).tolist()
-        rows = [slice(stop - n, stop) for n, stop in zip(self.lengths, stops, strict=True)]
+        stops = [0, *np.cumsum(self.lengths).tolist()]
         most = IN_FLIGHT * max(sum(self.client.nthreads().values()), 1)
-        waiting: deque[Any] = deque()
-        for place in range(len(rows)):
-            for later in range(place + len(waiting), min(place + most, len(rows))):
-                waiting.append(self._submit(self._send(work), later, part(rows[later])))
-            future = waiting.popleft()
-            yield rows[place], self._result(work, place, part(rows[place]), future)
+        sent: deque[Group] = deque()
+
+        def take() -> tuple[slice, Item]:
+            group = sent.popleft()
+            rows = slice(stops[group.blocks.start], stops[group.blocks.stop])
+            return rows, self._result(group)
+
+        submit = self._submitter(work, part)
+        for group in groups(len(self.lengths), sums, submit, self._add):
+            sent.append(group)
+            for block in group.blocks:
+                while sum(len(one.running) for one in sent) >= most:
+                    if len(sent) > 1:
+                        yield take()
+                    else:
+                        group.wait()
+                group.send(block)
+        while sent:
+            yield take()
+
+    def _submitter(self, work: Any, part: Callable[[slice], Any]) -> Callable[[int], Any]:
+        """Return what sends the work of a block, and what it needs of its rows, to where it is."""
+        stops = [0, *np.cumsum(self.lengths).tolist()]
+
+        def submit(place: int) -> Any:
+            own, block = part(slice(stops[place], stops[place + 1])), self._parts[place]
+            return self.client.submit(run_task, self._send(work), block, own, place, pure=False)
+
+        return submit
+
+    def _add(self, futures: list[Any]) -> Any:
+        """Add up results on a worker, before further blocks are worked on."""
+        return self.client.submit(added_up, *futures, pure=False, priority=1)
 
     def _send(self, work: Any) -> Any:
         """Return the work as the workers have it, which is sent once for many passes."""
@@ -152,22 +189,20 @@ class DaskBlocks(RowBlocks):
                 time.sleep(PAUSE)
         return self.client.scatter([packed], broadcast=True, hash=False)[0]
 
-    def _submit(self, shared: Any, place: int, part: Any) -> Any:
-        return self.client.submit(run_task, shared, self._parts[place], part, place, pure=False)
-
-    def _result(self, work: Any, place: int, part: Any, future: Any = None) -> Any:
-        """Return the result of a task; where a worker was lost with what it had, try again."""
+    def _result(self, group: Group) -> Any:
+        """Return the result of a group; where a worker was lost with what it had, try again."""
         from distributed import KilledWorker
         from distributed.client import FutureCancelledError
 
         for _ in range(TRIES):
             try:
-                future = future or self._submit(self._send(work), place, part)
-                return future.result()
+                return group.result().result()
             except (KilledWorker, FutureCancelledError, OSError) as error:
-                lost, future, self._sent = error, None, []
+                lost, self._sent = error, []
+                group = group.again()
         must = "a block must come through on one of the workers"
-        raise RuntimeError(sentence(WHO, must, f"block {place}: {lost}")) from lost
+        got = f"blocks {group.blocks.start} to {group.blocks.stop - 1}: {lost}"
+        raise RuntimeError(sentence(WHO, must, got)) from lost
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,6 +219,14 @@ def run_task(task: Task, block: Any, part: Any, place: int) -> Any:
     if os.getpid() != task.process:
         _native.set_num_threads(1)
     return task.work(task.convert(block, f"RowBlocks block {place}"), part)
+
+
+def _shape(block: Any) -> tuple[int, Likeness]:
+    """Return how many points a chunk has, and what it must share with others."""
+    names = getattr(block, "columns", None)
+    kind = "a data frame" if names is not None else f"an array with {block.ndim} dimensions"
+    width = block.shape[1] if block.ndim == 2 else None
+    return len(block), Likeness(kind, width, None if names is None else tuple(names))
 
 
 def as_it_is(block: Any, who: str) -> Any:

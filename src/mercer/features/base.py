@@ -15,7 +15,7 @@ from ..checks import Array, InputError, MemoryLimitError, bytes_text, sentence
 from ..grams import Prepared, limit_in_bytes, limited_threads
 from ..grams.finite import is_finite, refuse
 from ..grams.sides import Side, View
-from ..inputs import Input, RowBlocks
+from ..inputs import Input, RowBlocks, is_elsewhere
 from ..models.base import KernelEstimator
 from ..models.contract.anywhere import anywhere
 from ..models.contract.atomic import atomic
@@ -126,7 +126,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstima
             If the features do not fit `memory_limit`.
         """
         known = self._fit(X)
-        return self.transform(X) if known is None else known
+        return self.transform(X) if known is None or is_elsewhere(X) else known
 
     def _fit(self, X: PointsLike) -> Array | None:
         points = self._check_fit(X)

@@ -172,7 +172,9 @@ class MachineFit(GramBudget):
             )
         own, features = 3 * width * width * 8, self.n * width * 8
         Z: Passing = FeatureRows(self.prepared, 4096, self.monitor)
-        if own + features + self._vectors() <= self.limit:  # a hundred passes or more need them
+        points = self.prepared.points
+        is_here = not (isinstance(points, RowBlocks) and points.is_remote)
+        if is_here and own + features + self._vectors() <= self.limit:  # a hundred passes need them
             Z, own = KeptRows(list(Z.bands())), own + features
         nothing, shift = np.zeros((self.n, 0)), np.zeros(width)
         moments = mirror(Z.reduce(Moments(nothing, None, shift, None))[0])

@@ -35,10 +35,12 @@ class JointSink(Sink):
 
     So rows may pass by elsewhere: a part can be sent to where they are, and its result comes back.
     common: what is large and the same for all parts. It is sent to each place once, and a part is
-    given it there.
+    given it there. is_sum: whether the results of parts, arrays or tuples and lists of them, are
+    added up; then this may be done in several places.
     """
 
     common: Any = None
+    is_sum = False
 
     @abstractmethod
     def part(self, rows: slice) -> Sink:
@@ -136,6 +138,8 @@ class Normal(JointSink):
 
     Y: None is 0; then products are taken in the precision of K. weights: one per row, or None.
     """
+
+    is_sum = True
 
     def __init__(self, V: Any, Y: Any = None, weights: Any = None) -> None:
         self.V, self.Y, self.weights = V, Y, weights

@@ -83,11 +83,12 @@ class RowBlocks(Input):
         return sum(self.lengths)
 
     def each(
-        self, work: Callable[[Input, Any], Item], part: Callable[[slice], Any]
+        self, work: Callable[[Input, Any], Item], part: Callable[[slice], Any], sums: bool = False
     ) -> Iterator[tuple[slice, Item]]:
         """Yield the rows of every block, in order, with what work(block, part(rows)) returns.
 
-        Blocks that lie elsewhere override this, and send the work to them.
+        Blocks that lie elsewhere override this, and send the work to them. sums: the results will
+        be added up; then the sum for several blocks, one after another, may come at once.
         """
         start = 0
         for block in self.blocks():
@@ -110,7 +111,7 @@ class RowBlocks(Input):
         items = _items(self)
         for index, item in enumerate(ahead(items) if callable(self.source) else items):
             first = first or Likeness.of(item)
-            first.check(item, index)
+            first.check(Likeness.of(item), index)
             lengths.append(len(item))
             yield item
             del item
@@ -168,7 +169,7 @@ class ChosenBlocks(RowBlocks):
         super().__init__([], [count for count in counts if count])
 
     def each(
-        self, work: Callable[[Input, Any], Item], part: Callable[[slice], Any]
+        self, work: Callable[[Input, Any], Item], part: Callable[[slice], Any], sums: bool = False
     ) -> Iterator[tuple[slice, Item]]:
         """Yield the rows of every block with any, and what work(block, part(rows)) returns."""
         if self._last[0] is not work:  # the same again, for those who remember what was sent
@@ -179,7 +180,7 @@ class ChosenBlocks(RowBlocks):
             first = self._before[rows.start]
             return chosen, part(slice(first, first + len(chosen))) if len(chosen) else None
 
-        for rows, found in self.whole.each(self._last[1], inside):
+        for rows, found in self.whole.each(self._last[1], inside, sums):
             first, stop = self._before[rows.start], self._before[rows.stop]
             if stop > first:
                 yield slice(first, stop), found
@@ -289,9 +290,9 @@ class Likeness:
             return cls(kind, len(block.names), tuple(block.names))
         return cls(kind)
 
-    def check(self, block: Any, index: int) -> None:
+    def check(self, found: Likeness, index: int) -> None:
         """Refuse a block that is unlike the first."""
-        who, found = f"RowBlocks block {index}", Likeness.of(block)
+        who = f"RowBlocks block {index}"
         if found.kind != self.kind:
             must = f"every block must be of the kind of the first, {self.kind}"
             raise InputTypeError(sentence(who, must, found.kind))

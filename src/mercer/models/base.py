@@ -229,8 +229,12 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]
         return self._prepared
 
     def _keep(self, rows: Array) -> None:
-        """Keep copies of the points that predictions need, so that X may change afterwards."""
-        if not isinstance(self._prepared.points, RowBlocks) or len(rows) < len(self._prepared):
+        """Keep copies of the points that predictions need, so that X may change afterwards.
+
+        Where all points of files are needed, they are read again.
+        """
+        points, some = self._prepared.points, len(rows) < len(self._prepared)
+        if some or not isinstance(points, RowBlocks) or points.is_remote:
             self._prepared = self._prepared.take(rows)
 
     def _cross_gram(self, X: Any) -> Gram:

@@ -18,7 +18,7 @@ from ..fitting.loss import SOLVERS, Found, MachineFit
 from ..grams import Prepared, limited_threads
 from ..grams.maps.products import map_times
 from ..grams.prepared import with_only
-from ..inputs import Input
+from ..inputs import Input, RowBlocks
 from ..losses import (
     KINKED,
     OF_CLASSES,
@@ -196,9 +196,12 @@ class KernelMachine(HasApproximation, FunctionEstimator):
 
 
 def _by_point(found: Found, problem: LossProblem, prepared: Prepared) -> Array:
-    """Return the coefficients of the points, of which those of features are the sum."""
+    """Return the coefficients of the points, of which those of features are the sum.
+
+    Of blocks, for which no price is found, they are not wanted.
+    """
     t = found.solution.t
-    if found.way != "primal":
+    if found.way != "primal" or isinstance(prepared.points, RowBlocks):
         return t
     scores = map_times(prepared, prepared.points, t) + found.solution.intercept
     slopes = problem.loss.gradient(scores, problem.targets)

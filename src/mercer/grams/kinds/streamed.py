@@ -84,15 +84,18 @@ class BlocksGram(Gram):
         if not isinstance(sink, JointSink):
             return super().reduce(sink)
         sink.start(self.shape, self.dtype)
-        for rows, found in self._each(work_for(sink, self.work()), sink.part):
+        work = work_for(sink, self.work())
+        for rows, found in self._each(work, sink.part, sink.is_sum):
             sink.join(rows, found)
             self.monitor.report("kernel", rows.stop / self.shape[0])
         return sink.result()
 
-    def _each(self, work: Any, part: Callable[[slice], Any]) -> Iterator[tuple[slice, Any]]:
+    def _each(
+        self, work: Any, part: Callable[[slice], Any], sums: bool = False
+    ) -> Iterator[tuple[slice, Any]]:
         """Yield what work makes of each block of the left side."""
         if isinstance(self.left, RowBlocks):
-            yield from self.left.each(work, part)
+            yield from self.left.each(work, part, sums)
         else:
             rows = slice(0, self.shape[0])
             yield rows, work(self.left, part(rows))

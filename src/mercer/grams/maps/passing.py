@@ -107,7 +107,7 @@ class FeatureRows:
         basis = map_basis(self.prepared)
         work = FeatureWork(kernel=self.prepared.kernel, basis=basis, at_once=self.at_once)
         sink.start(self.shape, np.float64)
-        for rows, found in elsewhere.each(work_for(sink, work), sink.part):
+        for rows, found in elsewhere.each(work_for(sink, work), sink.part, sink.is_sum):
             sink.join(rows, found)
             self.monitor.poll()
         return sink.result()

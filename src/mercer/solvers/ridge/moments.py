@@ -37,6 +37,8 @@ class Moments(JointSink):
     the identity. Of the first sum only the half below the diagonal is made.
     """
 
+    is_sum = True
+
     def __init__(
         self, Y: Array, roots: Array | None, shift: Array, lower: Array | None = None
     ) -> None:
@@ -112,6 +114,8 @@ class Errors(JointSink):
 
 class Transposed(JointSink):
     """Z' V. wide: in double precision; otherwise in that of Z."""
+
+    is_sum = True
 
     def __init__(self, V: Array, wide: bool = False) -> None:
         self.V, self.wide = V, wide

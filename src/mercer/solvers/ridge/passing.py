@@ -26,6 +26,8 @@ class FoldMoments(JointSink):
     member: which rows belong to which fold, a column per fold.
     """
 
+    is_sum = True
+
     def __init__(
         self,
         Y: Array,
