@@ -30,6 +30,7 @@ from typing import Any
 
 IN_FLIGHT = 2  # as in mercer.distributed
 SINGLE, DOUBLE = 4, 8  # bytes of a number
+PROCESS = 3e8  # bytes of a worker that has mercer loaded, and of the bands it computes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +47,7 @@ class Cluster:
     latency: float = 2e-4
     task_seconds: float = 1e-3
     worker_memory: float = 8e9
-    driver_memory: float = 64e9
+    driver_memory: float = 128e9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,9 +140,10 @@ def parts(fit: Fit, cluster: Cluster) -> dict[str, float]:
 
 
 def worker_bytes(fit: Fit, cluster: Cluster) -> float:
-    """Return what a worker holds: its points, twice while one is read, and packed centres."""
+    """Return what a worker holds: its points, another block, centres twice, and itself."""
     own = math.ceil(fit.blocks / cluster.workers) * fit.block_rows
-    return SINGLE * fit.columns * (min(own, fit.rows) + fit.block_rows + 2 * fit.centres) + 2e8
+    points = min(own, fit.rows) + fit.block_rows + 2 * fit.centres
+    return SINGLE * fit.columns * points + PROCESS
 
 
 def driver_bytes(fit: Fit) -> float:
@@ -209,13 +211,35 @@ def grid(costs: dict[str, Any], bandwidth: float) -> Iterator[dict[str, Any]]:
 
 
 def line(found: dict[str, Any]) -> str:
-    """Return an outcome in words."""
+    """Return an outcome as a row of the table in docs/how-to/sizing.md."""
+    cells = [
+        f"{found['rows']:,}",
+        f"{found['workers']:,}",
+        f"{found['block_rows']:,}",
+        f"{found['pass_seconds']:.3g} s",
+        f"{found['speed_up']:.3g} ×",
+        found["binds"],
+        f"{found['worker_bytes'] / 1e9:.2g} GB",
+        f"{found['driver_bytes'] / 1e9:.2g} GB",
+        f"{found['tree_seconds']:.3g} s",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def told(costs: dict[str, Any]) -> str:
+    """Return what was measured, in words."""
     return (
-        f"{found['rows']} rows in blocks of {found['block_rows']}, {found['workers']} workers: "
-        f"{found['pass_seconds']:.3g} s a pass, {found['speed_up']:.0f} x, bound by "
-        f"{found['binds']}; along a tree {found['tree_seconds']:.3g} s; a worker holds "
-        f"{found['worker_bytes'] / 1e9:.2f} GB, the driver {found['driver_bytes'] / 1e9:.2f} GB"
+        f"{costs['entry_seconds'] * 1e9:.2f} ns a kernel value on one thread, "
+        f"{costs['task_seconds'] * 1e3:.2f} ms a task, {costs['driver_seconds'] * 1e3:.0f} ms for "
+        f"the systems of a pass with {costs['centres']} centres; {costs['task_bytes']:.0f} bytes a "
+        f"message beside its numbers; {costs['row_bytes']:.0f} bytes a row on the driver, "
+        f"{costs['direct_row_bytes']:.0f} with normal equations"
     )
+
+
+HEAD = """\
+| rows | workers | rows per block | a pass | speed-up | bound by | a worker holds | the driver holds | a pass along a tree |
+|--:|--:|--:|--:|--:|---|--:|--:|--:|"""  # noqa: E501
 
 
 def main() -> None:
@@ -230,7 +254,7 @@ def main() -> None:
     measured, simulated = here(costs)
     print(f"a pass on two processes here: {measured:.3f} s measured, {simulated:.3f} s simulated")
     found = list(grid(costs, given.gigabits / 8 * 1e9))
-    print(*map(line, found), sep="\n")
+    print(told(costs), HEAD, *map(line, found), sep="\n")
     print(json.dumps({"costs": costs, "simulated_seconds": simulated, "grid": found}))
 
 
