@@ -2,7 +2,7 @@
 
     python benchmarks/bench_scale.py [case ...] [--small] [--before PYTHON] [--results FILE]
 
-Cases: memmap, parquet, exact, dask, rossmann, simulate; all of them without a name. --small
+Cases: memmap, parquet, exact, dask, kills, rossmann, simulate; all of them without a name. --small
 takes a twentieth of the rows, to try the benchmark. --before names the Python of another
 environment, in which an earlier version of mercer is installed; `exact` runs there as well. Files
 of made up rows are written once, into build/scale. Every result is added to a file at once.
@@ -31,6 +31,9 @@ import numpy as np
 from machine import describe
 from scale_data import npy_files, parquet_files
 from scale_roof import conjugate_gradient_roof, normal_equation_roof
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+import kill_fits
 
 Case = dict[str, Any]
 HERE = Path(__file__).resolve().parent
@@ -186,6 +189,17 @@ def difference(first: str, second: str) -> float:
     """Return the largest difference of the predictions of two runs, relative to the largest."""
     a, b = (np.load(FOLDER / f"{name}.npz")["predictions"] for name in (first, second))
     return float(np.abs(a - b).max() / np.abs(a).max())
+
+
+def case_kills(run: Runner) -> Iterator[str]:
+    yield "wanted: 20 of 20 fits that were killed go on and find the same, to 1e-3 of the largest"
+    rows = 5_000 if run.small else 15_000
+    command = [sys.executable, str(HERE / "scale_kept.py"), str(rows)]
+    start = time.perf_counter()
+    counts, failures = kill_fits.run(command, 3 if run.small else 20, tolerance=1e-3)
+    yield f"{rows} rows: {counts} in {time.perf_counter() - start:.0f} s"
+    yield f"not as a fit that nothing has stopped: {failures or 'none'}"
+    run.note("kills", counts=counts, failures=failures, rows=rows)
 
 
 def case_rossmann(run: Runner) -> Iterator[str]:
