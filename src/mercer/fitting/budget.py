@@ -16,6 +16,7 @@ from ..inputs import Matrix
 from ..run import Run
 from ..solvers import NotPositiveDefinite
 from ..solvers.ridge.nystrom import DIRECT, independent
+from ..stages import State
 from .centres import moved_to_means
 from .costs import Costs, entry_seconds
 
@@ -129,9 +130,13 @@ class GramBudget:
             chosen = np.sort(random.permutation(chosen)[:count])
             few = self.prepared.take(chosen)
             return chosen, *moved_to_means(self.prepared, few, random, self.monitor)
-        K = self.prepared.take(chosen).gram(store=False, monitor=self.monitor)
-        chosen = np.sort(chosen[partial_cholesky(K, count, random).pivots])
-        return chosen, self.prepared.take(chosen), np.ones(len(chosen))
+
+        def spread() -> State:
+            K = self.prepared.take(chosen).gram(store=False, monitor=self.monitor)
+            return {"rows": np.sort(chosen[partial_cholesky(K, count, random).pivots])}
+
+        rows = np.asarray(self.monitor.kept("centres", spread)["rows"])
+        return rows, self.prepared.take(rows), np.ones(len(rows))
 
     def _spanning(self, wanted: int | None, matrices: int) -> tuple[Array, Prepared, Array]:
         """Return points that the others do not span, themselves, and the factor of their K.

@@ -16,7 +16,7 @@ from ..monitor import Monitor
 from .finite import is_finite, refuse_product
 from .plan import Plan
 from .sides import index
-from .sinks import Multiply, Sink
+from .sinks import Multiply, Sink, note_rows, rows_known
 
 
 @dataclass(frozen=True)
@@ -173,8 +173,13 @@ class Gram(ABC):
             Prints as a few lines.
         """
 
-    def bands(self) -> Iterator[tuple[slice, Array]]:
+    def bands(self, first: int = 0) -> Iterator[tuple[slice, Array]]:
         """Yield K in bands of whole rows.
+
+        Parameters
+        ----------
+        first : int, default=0
+            The row to begin with.
 
         Yields
         ------
@@ -184,7 +189,7 @@ class Gram(ABC):
             These rows.
         """
         step = self.plan.band_rows
-        for start in range(0, self.shape[0], step):
+        for start in range(first, self.shape[0], step):
             rows = slice(start, min(start + step, self.shape[0]))
             self.monitor.report("kernel", start / self.shape[0])
             yield rows, self.tile(rows, slice(None))
@@ -204,8 +209,10 @@ class Gram(ABC):
             The result of the sink.
         """
         sink.start(self.shape, self.dtype)
-        for rows, band in self.bands():
-            sink.take(rows, band)
+        with self.monitor.stage("pass") as stage:
+            for rows, band in self.bands(rows_known(sink, stage)):
+                sink.take(rows, band)
+                note_rows(sink, stage, rows)
         return sink.result()
 
     def __matmul__(self, V: Any) -> Array:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from .. import _native, checks
 from ..checks import Array, InputError, sentence
 from ..linalg import blas
+from ..monitor import Monitor
+from ..stages import Stage, State
 
 
 class Sink(ABC):
@@ -36,11 +38,13 @@ class JointSink(Sink):
     So rows may pass by elsewhere: a part can be sent to where they are, and its result comes back.
     common: what is large and the same for all parts. It is sent to each place once, and a part is
     given it there. is_sum: whether the results of parts, arrays or tuples and lists of them, are
-    added up; then this may be done in several places.
+    added up; then this may be done in several places. kept: the attributes that hold the sums so
+    far, by which a pass can go on in another process; None: it begins anew there.
     """
 
     common: Any = None
     is_sum = False
+    kept: ClassVar[tuple[str, ...] | None] = None
 
     @abstractmethod
     def part(self, rows: slice) -> Sink:
@@ -49,6 +53,30 @@ class JointSink(Sink):
     @abstractmethod
     def join(self, rows: slice, found: Any) -> None:
         """Use the result of such a part; after `start`."""
+
+    def state(self) -> State:
+        """Return copies of the sums so far."""
+        return {name: np.copy(getattr(self, name)) for name in self.kept or ()}
+
+    def go_on(self, state: State) -> None:
+        """Take up the sums of an earlier process; after `start`."""
+        for name in self.kept or ():
+            getattr(self, name)[...] = state[name]
+
+
+def rows_known(sink: Sink, stage: Stage) -> int:
+    """Return how many rows have passed by in an earlier process, whose sums the sink takes up."""
+    known = stage.known
+    if known is None or not isinstance(sink, JointSink) or sink.kept is None:
+        return 0
+    sink.go_on(known)
+    return int(known["rows"])
+
+
+def note_rows(sink: Sink, stage: Stage, rows: slice) -> None:
+    """Note that all rows up to the last of these have passed by."""
+    if isinstance(sink, JointSink) and sink.kept is not None:
+        stage.reached(lambda: {**sink.state(), "rows": rows.stop})
 
 
 @dataclass(frozen=True)
@@ -61,6 +89,49 @@ class WithCommon:
     def __call__(self, block: Any, sink: JointSink) -> Any:
         sink.common = self.common
         return self.work(block, sink)
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Work that is done where there is a sink for it: not for rows that are known."""
+
+    work: Callable[[Any, Any], Any]
+
+    def __call__(self, block: Any, sink: Any) -> Any:
+        return None if sink is None else self.work(block, sink)
+
+
+class Each(Protocol):
+    """The way to all blocks of some points, as `RowBlocks.each`."""
+
+    def __call__(
+        self, work: Callable[[Any, Any], Any], part: Callable[[slice], Any], sums: bool = False, /
+    ) -> Iterator[tuple[slice, Any]]: ...
+
+
+def joined(
+    sink: JointSink,
+    shape: tuple[int, int],
+    each: Each,
+    work: Callable[[Any, Sink], Any],
+    monitor: Monitor,
+) -> Any:
+    """Return what a sink that has started makes of rows in blocks, but for those that are known."""
+    with monitor.stage("pass") as stage:
+        done = rows_known(sink, stage)
+        task = work_for(sink, work)
+
+        def part(rows: slice) -> Sink | None:
+            return sink.part(rows) if rows.stop > done else None
+
+        if done:
+            task = Unknown(task)
+        for rows, found in each(task, part, sink.is_sum) if done < shape[0] else ():
+            if rows.stop > done:
+                sink.join(rows, found)
+                note_rows(sink, stage, rows)
+            monitor.report("kernel", rows.stop / shape[0])
+    return sink.result()
 
 
 def work_for(sink: JointSink, work: Callable[[Any, Sink], Any]) -> Callable[[Any, Any], Any]:
@@ -108,6 +179,8 @@ def product(band: Array, V: Array) -> Array:
 class Multiply(JointSink):
     """K V."""
 
+    kept = ("_out",)
+
     def __init__(self, V: Any) -> None:
         self.V = V
 
@@ -140,6 +213,7 @@ class Normal(JointSink):
     """
 
     is_sum = True
+    kept = ("_out",)
 
     def __init__(self, V: Any, Y: Any = None, weights: Any = None) -> None:
         self.V, self.Y, self.weights = V, Y, weights
@@ -185,6 +259,8 @@ class TopK(JointSink):
     result: (indices, values), each (n, k), best first; ties go to the smaller index.
     shift: k(y, y) of every column, to rank by the distance in feature space.
     """
+
+    kept = ("_indices", "_values")
 
     def __init__(self, k: int, shift: Any = None) -> None:
         self.k = checks.whole("TopK", "k", k, least=1)

@@ -12,6 +12,7 @@ from ..checks import Array
 from ..grams import Gram
 from ..grams.sinks import JointSink, some
 from ..monitor import Monitor, Stopped
+from ..stages import State
 from ..status import Status
 from .ridge.moments import unwhiten, whiten
 
@@ -38,6 +39,8 @@ class Nearest(JointSink):
     Given: means sum_j t_jc phi(z_j) with squared lengths; the diagonal k(x, x) and the weights of
     the points.
     """
+
+    kept = ("sums", "totals", "labels")
 
     def __init__(self, t: Array, squares: Array, diagonal: Array, weight: Array | None) -> None:
         self.t, self.squares = t, squares
@@ -78,6 +81,16 @@ class Nearest(JointSink):
         self.totals += found.totals
         self.objective += found.objective
         self._note(found.far)
+
+    def state(self) -> State:
+        distance, row = self.far
+        rest: State = {"objective": self.objective, "distance": distance, "row": row}
+        return {**super().state(), **rest}
+
+    def go_on(self, state: State) -> None:
+        super().go_on(state)
+        self.objective = float(state["objective"])
+        self.far = float(state["distance"]), np.asarray(state["row"])
 
     def result(self) -> Assigned:
         return Assigned(

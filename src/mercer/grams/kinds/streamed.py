@@ -15,7 +15,7 @@ from ...monitor import Monitor
 from ..matrix import Explanation, Gram
 from ..plan import Plan
 from ..sides import Side, View, index
-from ..sinks import JointSink, Multiply, Sink, work_for
+from ..sinks import JointSink, Multiply, Sink, joined
 from .tiled import TiledGram
 
 
@@ -84,11 +84,7 @@ class BlocksGram(Gram):
         if not isinstance(sink, JointSink):
             return super().reduce(sink)
         sink.start(self.shape, self.dtype)
-        work = work_for(sink, self.work())
-        for rows, found in self._each(work, sink.part, sink.is_sum):
-            sink.join(rows, found)
-            self.monitor.report("kernel", rows.stop / self.shape[0])
-        return sink.result()
+        return joined(sink, self.shape, self._each, self.work(), self.monitor)
 
     def _each(
         self, work: Any, part: Callable[[slice], Any], sums: bool = False
@@ -103,22 +99,30 @@ class BlocksGram(Gram):
     def _reduce_pairs(self, sink: Multiply) -> Any:
         """Return K V, block by block on both sides: one on the right is packed once in a pass."""
         sink.start(self.shape, self.dtype)
-        total = np.zeros((self.shape[0], *sink.V.shape[1:]))
-        first = 0
-        for right in self._rights():
-            some = Multiply(sink.V[first : first + len(right)])
-            for rows, found in self._each(self.work(right), some.part):
-                total[rows] += found
-                done = first + len(right) * rows.stop / self.shape[0]
-                self.monitor.report("kernel", done / self.shape[1])
-            first += len(right)
+        with self.monitor.stage("pass") as stage:
+            known, first = stage.known, 0
+            total = np.zeros((self.shape[0], *sink.V.shape[1:]))
+            done = 0 if known is None else int(known["columns"])
+            total = total if known is None else np.asarray(known["total"])
+            for right in self._rights():
+                start, first = first, first + len(right)
+                if first <= done:
+                    continue
+                with_block = total.copy()
+                for rows, found in self._each(self.work(right), Multiply(sink.V[start:first]).part):
+                    with_block[rows] += found
+                    so_far = start + len(right) * rows.stop / self.shape[0]
+                    self.monitor.report("kernel", so_far / self.shape[1])
+                total = with_block
+                stage.reached({"total": total, "columns": first})
         sink.put(total)
         return sink.result()
 
-    def bands(self) -> Iterator[tuple[slice, Array]]:
+    def bands(self, first: int = 0) -> Iterator[tuple[slice, Array]]:
         for rows, part in _parts(self.left, self.plan.band_rows):
-            self.monitor.report("kernel", rows.start / self.shape[0])
-            yield rows, self._band(part, self._rights())
+            if rows.start >= first:
+                self.monitor.report("kernel", rows.start / self.shape[0])
+                yield rows, self._band(part, self._rights())
         self.monitor.report("kernel", 1.0)
 
     def _rights(self) -> Iterator[View]:

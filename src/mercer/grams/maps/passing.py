@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -16,7 +16,7 @@ from ...kernels.base import Basis, Kernel
 from ...monitor import Monitor
 from ..finite import roomy
 from ..prepared import Prepared, map_basis
-from ..sinks import JointSink, Sink, work_for
+from ..sinks import JointSink, Sink, joined, note_rows, rows_known
 
 
 class Passing(Protocol):
@@ -62,7 +62,7 @@ class KeptRows:
 
     def reduce(self, sink: Sink) -> Any:
         """Return what a sink makes of all bands."""
-        return _passed(sink, self.shape, self.bands(), Monitor())
+        return _passed(sink, self.shape, lambda first: self.bands(), Monitor())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +74,8 @@ class FeatureWork:
     at_once: int
 
     def __call__(self, block: Input, sink: Sink) -> Any:
-        return _passed(sink, (len(block), self.basis.width), self.bands(block), Monitor())
+        shape = (len(block), self.basis.width)
+        return _passed(sink, shape, lambda first: self.bands(block), Monitor())
 
     def bands(self, block: Input) -> Iterator[tuple[slice, Any]]:
         """Yield phi(x) in bands of rows."""
@@ -101,23 +102,35 @@ class FeatureRows:
     def reduce(self, sink: Sink) -> Any:
         """Return what a sink makes of all bands; of blocks that lie elsewhere, there."""
         points = self.prepared.points
-        elsewhere = points if isinstance(points, RowBlocks) and points.is_remote else None
-        if elsewhere is None or not isinstance(sink, JointSink):
-            return _passed(sink, self.shape, self.bands(), self.monitor)
+        if not isinstance(points, RowBlocks) or not isinstance(sink, JointSink):
+            return _passed(sink, self.shape, self._bands_from, self.monitor)
+        if not points.is_remote and self.monitor.stages is None:
+            return _passed(sink, self.shape, self._bands_from, self.monitor)
         basis = map_basis(self.prepared)
         work = FeatureWork(kernel=self.prepared.kernel, basis=basis, at_once=self.at_once)
         sink.start(self.shape, np.float64)
-        for rows, found in elsewhere.each(work_for(sink, work), sink.part, sink.is_sum):
-            sink.join(rows, found)
-            self.monitor.poll()
-        return sink.result()
+        return joined(sink, self.shape, points.each, work, self.monitor)
+
+    def _bands_from(self, first: int) -> Iterator[tuple[slice, Any]]:
+        """Yield the features from a row on."""
+        if first == 0:
+            yield from self.bands()
+        elif first < self.shape[0]:
+            rest = self.prepared.points.take(slice(first, None))
+            for rows, band in self.prepared.map_bands(rest, self.at_once):
+                yield slice(first + rows.start, first + rows.stop), band
 
 
 def _passed(
-    sink: Sink, shape: tuple[int, int], bands: Iterator[tuple[slice, Any]], monitor: Monitor
+    sink: Sink,
+    shape: tuple[int, int],
+    bands_from: Callable[[int], Iterator[tuple[slice, Any]]],
+    monitor: Monitor,
 ) -> Any:
     sink.start(shape, np.float64)
-    for rows, band in bands:
-        sink.take(rows, band)
-        monitor.poll()
+    with monitor.stage("pass") as stage:
+        for rows, band in bands_from(rows_known(sink, stage)):
+            sink.take(rows, band)
+            note_rows(sink, stage, rows)
+            monitor.poll()
     return sink.result()

@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from ... import checks
+from ...checkpoints import CheckpointLike
 from ...checks import Array, InputError, sentence
 from ...inputs import Input
 from ...kernels import Kernel
@@ -32,6 +33,7 @@ from ..contract.anywhere import anywhere
 from ..contract.approximation import HasApproximation
 from ..contract.atomic import atomic
 from ..contract.records import recorded
+from ..contract.resuming import resumable
 from ..contract.targets import as_classes, as_indicators, class_weighted
 from .regressor import RidgeEstimator
 
@@ -258,6 +260,8 @@ class KernelRidgeClassifier(LabelledRidge):
         Seed of the preconditioner and of the centres; None is a fixed seed.
     verbose : bool or int, default=False
         Whether to show progress on stderr.
+    checkpoint : str, path or Checkpoint, default=None
+        A file from which the same fit goes on if it is stopped or killed; see `mercer.Checkpoint`.
 
     Attributes
     ----------
@@ -327,6 +331,7 @@ class KernelRidgeClassifier(LabelledRidge):
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: bool | int = False,
+        checkpoint: CheckpointLike = None,
     ) -> None:
         self.alpha = alpha
         self.kernel = kernel
@@ -344,6 +349,7 @@ class KernelRidgeClassifier(LabelledRidge):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.checkpoint = checkpoint
 
     @atomic
     @recorded
@@ -370,5 +376,7 @@ class KernelRidgeClassifier(LabelledRidge):
             If the points, targets, weights or parameters are not what they must be.
         """
         points = self._check_fit(X)
-        self._fit_labels(points, self._encode(y, len(points), sample_weight))
+        labels = self._encode(y, len(points), sample_weight)
+        with resumable(self, points, y=labels.targets, sample_weight=labels.samples) as run:
+            self._fit_labels(points, labels, run=run)
         return self

@@ -21,6 +21,8 @@ from .centred import Spectrum, largest, nothing_found
 class Extremes(JointSink):
     """The smallest and the largest number in each column of K V."""
 
+    kept = ("low", "high")
+
     def __init__(self, V: Array) -> None:
         self.V = V
 

@@ -193,6 +193,8 @@ class FeatureElements:
 class Curved(JointSink):
     """Z' W Z t, Z t, and the sum of the rows of W Z t, in one pass."""
 
+    kept = ("total", "values", "sums")
+
     def __init__(self, t: Array, W: Curvature) -> None:
         self.t, self.W = t, W
 

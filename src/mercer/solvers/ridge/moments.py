@@ -10,6 +10,7 @@ import scipy.sparse
 from ...checks import Array
 from ...grams.sinks import JointSink, some
 from ...linalg.blas import add_square, product, solve_lower
+from ...stages import State
 
 
 def whiten(lower: Array, values: Array) -> Array:
@@ -38,6 +39,7 @@ class Moments(JointSink):
     """
 
     is_sum = True
+    kept = ("squares", "products", "sums")
 
     def __init__(
         self, Y: Array, roots: Array | None, shift: Array, lower: Array | None = None
@@ -88,6 +90,8 @@ class Moments(JointSink):
 class Errors(JointSink):
     """Z' W e and e = Y - Z t - b, in double precision. weight: one per point; None: all are 1."""
 
+    kept = ("total", "errors")
+
     def __init__(self, t: Array, b: Array, Y: Array, weight: Array | None) -> None:
         self.t, self.b, self.Y, self.weight = t, b, Y, weight
 
@@ -116,6 +120,7 @@ class Transposed(JointSink):
     """Z' V. wide: in double precision; otherwise in that of Z."""
 
     is_sum = True
+    kept = ("total",)
 
     def __init__(self, V: Array, wide: bool = False) -> None:
         self.V, self.wide = V, wide
@@ -146,6 +151,8 @@ class Leverages(JointSink):
     rows begin among all.
     """
 
+    kept = ("found",)
+
     def __init__(
         self,
         factors: tuple[Array, Array | None] | None,
@@ -173,6 +180,12 @@ class Leverages(JointSink):
 
     def join(self, rows: slice, found: Array) -> None:
         self.found.append(found)
+
+    def state(self) -> State:
+        return {"found": self.result()}
+
+    def go_on(self, state: State) -> None:
+        self.found = [np.asarray(state["found"])]
 
     def result(self) -> Array:
         return np.concatenate(self.found)

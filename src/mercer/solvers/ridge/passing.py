@@ -14,6 +14,7 @@ from ...grams.sinks import JointSink, some
 from ...linalg.blas import fill_upper, product
 from ...linalg.eigen import eigh
 from ...monitor import Monitor
+from ...stages import State
 from .moments import Moments, unwhiten, wide_product
 from .problem import RidgeProblem
 
@@ -27,6 +28,7 @@ class FoldMoments(JointSink):
     """
 
     is_sum = True
+    kept = ("parts",)
 
     def __init__(
         self,
@@ -61,12 +63,22 @@ class FoldMoments(JointSink):
         for part, one in zip(self.parts, found, strict=True):
             part.join(rows, one)
 
+    def state(self) -> State:
+        states = [part.state() for part in self.parts]
+        return {f"{k} {i}": v for i, state in enumerate(states) for k, v in state.items()}
+
+    def go_on(self, state: State) -> None:
+        for i, part in enumerate(self.parts):
+            part.go_on({name: state[f"{name} {i}"] for name in Moments.kept})
+
     def result(self) -> list[tuple[Array, Array, Array]]:
         return [part.result() for part in self.parts]
 
 
 class FoldValues(JointSink):
     """Z t + b of the rows of each fold, with the t and b of that fold."""
+
+    kept = ("found",)
 
     def __init__(self, functions: Sequence[tuple[Array, Array]], member: Array) -> None:
         self.functions, self.member = functions, member
@@ -88,6 +100,12 @@ class FoldValues(JointSink):
         for mine, one in zip(self.found, found, strict=True):
             mine.append(one)
 
+    def state(self) -> State:
+        return {str(fold): values for fold, values in enumerate(self.result())}
+
+    def go_on(self, state: State) -> None:
+        self.found = [[np.asarray(state[str(fold)])] for fold in range(len(self.functions))]
+
     def result(self) -> list[Array]:
         return [
             np.concatenate([np.zeros((0, t.shape[1])), *found])
@@ -100,6 +118,8 @@ class Turned(JointSink):
 
     The values are v inside, the leverages v**2 shrink. common: turn. inside: a mask of rows.
     """
+
+    kept = ("values", "leverages")
 
     def __init__(
         self, turn: Array | None, centre: Array, functions: Array, shrink: Array, inside: Array
@@ -122,6 +142,12 @@ class Turned(JointSink):
     def join(self, rows: slice, found: tuple[Array, Array]) -> None:
         self.values.append(found[0])
         self.leverages.append(found[1])
+
+    def state(self) -> State:
+        return dict(zip(self.kept, self.result(), strict=True))
+
+    def go_on(self, state: State) -> None:
+        self.values, self.leverages = ([np.asarray(state[name])] for name in self.kept)
 
     def result(self) -> tuple[Array, Array]:
         return np.concatenate(self.values), np.concatenate(self.leverages)
