@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from scale_data import COLUMNS, GAMMA, draw
+from simulate_cluster import tasks
 
 import mercer
 from mercer import KernelRidge
@@ -23,7 +24,7 @@ from mercer.linalg.blas import solve_lower
 from mercer.solvers.ridge import nystrom
 
 Costs = dict[str, Any]
-EMPTY, FEW = 200, 20  # tasks without work, and their centres
+EMPTY, FEW = 400, 20  # tasks without work, and their centres
 PASSES = 5
 
 
@@ -105,9 +106,9 @@ def loopback_bytes() -> int:
 def measure(rows: int, block_rows: int, centres: int) -> Costs:
     """Return all costs; rows: of a real pass on two processes, which a simulation should repeat.
 
-    A task without work has few rows and few centres. Its bytes are what a message holds beside
-    coefficients and sums, each of which passes the loopback twice, by way of the scheduler; on a
-    cluster where that is beside the driver they cross the network once, as half of all do.
+    A task without work has few rows and few centres; there are many, so that workers add up. Its
+    bytes pass the loopback twice, by way of the scheduler; on a cluster where that is beside the
+    driver they cross the network once.
     """
     from distributed import Client, LocalCluster
 
@@ -120,7 +121,7 @@ def measure(rows: int, block_rows: int, centres: int) -> Costs:
         empty = on_a_cluster(client, EMPTY, EMPTY, FEW)
         found["empty"], found["wide"] = empty, on_a_cluster(client, EMPTY, EMPTY, centres)
         found["real"] = on_a_cluster(client, rows, -(-rows // block_rows), centres)
-    found["task_seconds"] = empty["seconds"] / EMPTY
-    beside = empty["bytes"] / EMPTY - 4 * 8 * FEW
+    found["task_seconds"] = empty["seconds"] / tasks(EMPTY)
+    beside = empty["bytes"] / tasks(EMPTY) - 4 * 8 * FEW
     found["task_bytes"] = found["sum_bytes"] = beside / 4
     return found

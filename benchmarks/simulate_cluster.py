@@ -4,14 +4,12 @@
 
 A fit is a number of passes over the points. In a pass the driver sends a task for each block of
 rows: the coefficients, through one link, and the time that scheduler and driver spend on a task. A
-worker computes the block with one thread. The sums come back through the same link and are added in
-the order of the blocks, so that the result does not depend on who was first; at most `IN_FLIGHT`
-tasks per worker are on their way. At the end of a pass the driver solves triangular systems with a
-row per centre. This is replayed task by task (`replay`), as `mercer.distributed` does it.
-
-`tree` is what another plan would take: coefficients go from worker to worker along a tree, each
-worker adds up its own blocks, and the sums come back along the tree, one task per worker. It tells
-when such a plan would pay.
+worker computes the block with one thread. Sums of up to 64 blocks come back through the same link;
+those of more blocks are first added up on the workers, eight at a time, each such sum a task that
+fetches its terms from other workers. The order is that of the blocks, so that the result does not
+depend on who was first; at most `IN_FLIGHT` blocks per worker are on their way. At the end of a
+pass the driver solves triangular systems with a row per centre. This is replayed task by task, as
+`mercer.distributed` does it.
 
 What is measured on two worker processes of this machine (`cluster_costs.py`): seconds of a kernel
 value in a pass, of a task without work, and of the driver's systems; bytes of messages; what the
@@ -28,7 +26,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-IN_FLIGHT = 2  # as in mercer.distributed
+from mercer.distributed.blocks import IN_FLIGHT
+from mercer.distributed.sums import AT_A_TIME, blocks_of_a_sum
+
 SINGLE, DOUBLE = 4, 8  # bytes of a number
 PROCESS = 3e8  # bytes of a worker that has mercer loaded, and of the bands it computes
 
@@ -97,44 +97,84 @@ def serial(fit: Fit) -> float:
     return fit.rows * fit.centres * fit.entry_seconds + fit.driver_seconds
 
 
+class Replay:
+    """A pass, task by task: when links and workers are free, and when results are there."""
+
+    def __init__(self, fit: Fit, cluster: Cluster) -> None:
+        self.fit, self.cluster = fit, cluster
+        self.sent = self.taken = 0.0  # when the links from the driver and to it are free
+        self.free = [0.0] * cluster.workers
+        self.sending = cluster.task_seconds + fit.down() / cluster.bandwidth
+        self.receiving = fit.up() / cluster.bandwidth
+
+    def seconds(self) -> float:
+        """Return how long the pass takes."""
+        most = IN_FLIGHT * self.cluster.workers
+        running: deque[float] = deque()  # when blocks on their way are done
+        sums: deque[float] = deque()  # when sums that were sent are there, in order
+        lengths = list(self.fit.lengths())
+        for group in groups_of(len(lengths)):
+            done: list[float] = []
+            for block in group:
+                if len(running) == most:
+                    self.sent = max(self.sent, running.popleft())
+                done.append(self.block(block, lengths[block]))
+                running.append(done[-1])
+            sums.append(self.sum_of(done))
+        for one in sums:
+            self.taken = max(self.taken, one + self.cluster.latency) + self.receiving
+        return self.taken + self.fit.driver_seconds
+
+    def block(self, place: int, rows: int) -> float:
+        """Send the task of a block; return when its sums are there."""
+        self.sent += self.sending
+        worker = place % len(self.free)
+        start = max(self.free[worker], self.sent + self.cluster.latency)
+        self.free[worker] = start + self.fit.seconds(rows)
+        return self.free[worker]
+
+    def sum_of(self, done: list[float]) -> float:
+        """Send the tasks that add up results, a few at a time; return when the last is there."""
+        while len(done) > 1:
+            few = [done[i : i + AT_A_TIME] for i in range(0, len(done), AT_A_TIME)]
+            done = []
+            for terms in few:
+                self.sent += self.cluster.task_seconds
+                fetched = (len(terms) - 1) * self.receiving + self.cluster.latency
+                done.append(max(self.sent, *terms) + fetched)
+        return done[0]
+
+
+def groups_of(blocks: int) -> list[range]:
+    """Return the blocks whose sums come to the driver as one."""
+    size = blocks_of_a_sum(blocks)
+    return [range(first, min(first + size, blocks)) for first in range(0, blocks, size)]
+
+
 def replay(fit: Fit, cluster: Cluster) -> float:
-    """Return the seconds of a pass, task by task, results taken in the order of the blocks."""
-    sending = cluster.task_seconds + fit.down() / cluster.bandwidth
-    receiving = fit.up() / cluster.bandwidth
-    free = [0.0] * cluster.workers  # when each worker is free
-    waiting: deque[float] = deque()  # when the tasks under way are done, in order
-    now = taken = 0.0  # of the link from the driver, and of the link to it
-    most = IN_FLIGHT * cluster.workers
-    for place, rows in enumerate(fit.lengths()):
-        if len(waiting) == most:
-            taken = max(taken, waiting.popleft() + cluster.latency) + receiving
-            now = max(now, taken)
-        now += sending
-        worker = place % cluster.workers
-        free[worker] = max(free[worker], now + cluster.latency) + fit.seconds(rows)
-        waiting.append(free[worker])
-    for done in waiting:
-        taken = max(taken, done + cluster.latency) + receiving
-    return taken + fit.driver_seconds
+    """Return the seconds of a pass."""
+    return Replay(fit, cluster).seconds()
 
 
-def tree(fit: Fit, cluster: Cluster) -> float:
-    """Return the seconds of a pass with sums along a tree, one task per worker."""
-    workers = min(cluster.workers, fit.blocks)
-    steps = math.ceil(math.log2(workers)) if workers > 1 else 0
-    hops = (steps + 1) * (2 * cluster.latency + (fit.down() + fit.up()) / cluster.bandwidth)
-    most = math.ceil(fit.blocks / workers) * fit.block_rows
-    work = fit.seconds(min(most, fit.rows))
-    return hops + workers * cluster.task_seconds + work + fit.driver_seconds
+def tasks(blocks: int) -> int:
+    """Return the tasks of a pass: blocks, and sums of them."""
+    total = blocks
+    for group in groups_of(blocks):
+        left = len(group)
+        while left > 1:
+            left = math.ceil(left / AT_A_TIME)
+            total += left
+    return total
 
 
 def parts(fit: Fit, cluster: Cluster) -> dict[str, float]:
     """Return what a pass could not be shorter than, by what binds it."""
     most = math.ceil(fit.blocks / cluster.workers) * fit.block_rows
+    back = len(groups_of(fit.blocks))
     return {
         "arithmetic": fit.seconds(min(most, fit.rows)),
-        "network": fit.blocks * max(fit.down(), fit.up()) / cluster.bandwidth,
-        "tasks": fit.blocks * cluster.task_seconds,
+        "network": max(fit.blocks * fit.down(), back * fit.up()) / cluster.bandwidth,
+        "tasks": tasks(fit.blocks) * cluster.task_seconds,
         "driver": fit.driver_seconds,
     }
 
@@ -168,7 +208,6 @@ def outcome(fit: Fit, cluster: Cluster) -> dict[str, Any]:
         "pass_seconds": seconds,
         "fit_seconds": fit.passes * seconds,
         "speed_up": serial(fit) / seconds,
-        "tree_seconds": tree(fit, cluster),
         "worker_bytes": held["worker"],
         "driver_bytes": held["driver"],
         "binds": binds,
@@ -221,7 +260,6 @@ def line(found: dict[str, Any]) -> str:
         found["binds"],
         f"{found['worker_bytes'] / 1e9:.2g} GB",
         f"{found['driver_bytes'] / 1e9:.2g} GB",
-        f"{found['tree_seconds']:.3g} s",
     ]
     return f"| {' | '.join(cells)} |"
 
@@ -238,8 +276,8 @@ def told(costs: dict[str, Any]) -> str:
 
 
 HEAD = """\
-| rows | workers | rows per block | a pass | speed-up | bound by | a worker holds | the driver holds | a pass along a tree |
-|--:|--:|--:|--:|--:|---|--:|--:|--:|"""  # noqa: E501
+| rows | workers | rows per block | a pass | speed-up | bound by | a worker holds | the driver holds |
+|--:|--:|--:|--:|--:|---|--:|--:|"""  # noqa: E501
 
 
 def main() -> None:
