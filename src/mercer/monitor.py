@@ -95,6 +95,9 @@ class Stopped(MercerError):
         self.reason = reason
         super().__init__(f"stopped: {reason}")
 
+    def __reduce__(self) -> tuple[type[Stopped], tuple[Status]]:
+        return Stopped, (self.reason,)  # from another process, too
+
 
 @dataclass
 class Monitor:

@@ -45,6 +45,12 @@ class Run:
         monitor = Monitor(limit, watch.progress, watch.callback, watch.stages)
         return replace(self, monitor=monitor)
 
+    def elsewhere(self) -> Run:
+        """Return the run of a task in another process: silent, with the time that is left."""
+        limit = self.monitor.time_limit
+        left = None if limit is None else max(limit - self.seconds, 1e-3)
+        return replace(self, monitor=Monitor(left))
+
     def warn(self, text: str, category: type[Warning] = UserWarning) -> None:
         """Warn at the line of the user that led here."""
         warn(text, category)

@@ -32,6 +32,7 @@ ORDER = (
     "kernels",
     "losses",
     "grams",
+    "jobs",
     "solvers",
     "diagnostics",
     "testing",
@@ -71,6 +72,7 @@ ONLY: dict[str, set[str]] = {
         "inputs",
         "kernels",
     },
+    "jobs": {"grams"},
     "solvers": {
         "typing",
         "checks",
@@ -106,6 +108,7 @@ OUTSIDE = {
     "kernels": {"numpy", "scipy"},
     "losses": {"numpy", "scipy"},
     "grams": {"numpy", "scipy"},
+    "jobs": {"joblib"},
     "solvers": {"numpy", "scipy"},
     "diagnostics": {"numpy", "scipy"},
     "testing": {"numpy", "scipy"},

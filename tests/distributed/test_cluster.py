@@ -5,15 +5,12 @@ import signal
 
 import dask.array as da
 import dask.dataframe as dd
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
-from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from mercer import (
-    SVC,
     KernelMachineClassifier,
     KernelRidge,
 )
@@ -129,17 +126,6 @@ def test_without_a_client_chunks_are_computed_here():
 def test_what_is_no_table_is_refused(client):
     with pytest.raises(InputTypeError, match="a Dask array or frame of rows; got Array with 1"):
         row_blocks(da.ones(5))
-
-
-def test_searches_run_on_the_cluster_by_joblib(client):
-    space = {"C": [0.1, 1.0]}
-    search = GridSearchCV(SVC(kernel=Gaussian(0.5)), space, cv=2)
-    with joblib.parallel_config(backend="dask"):
-        there = search.fit(X[:200], CLASSES[:200]).cv_results_["mean_test_score"]
-        scores = cross_val_score(KernelRidge(0.1, kernel=Gaussian(0.5)), X[:200], Y[:200], cv=2)
-    assert np.array_equal(there, search.fit(X[:200], CLASSES[:200]).cv_results_["mean_test_score"])
-    wanted = cross_val_score(KernelRidge(0.1, kernel=Gaussian(0.5)), X[:200], Y[:200], cv=2)
-    assert np.allclose(scores, wanted)
 
 
 def test_a_lost_worker_costs_time_only(monkeypatch):

@@ -16,11 +16,16 @@ def threads() -> int:
     return _native.num_threads()
 
 
-def _processors() -> int:
+def processors() -> int:
     """Return how many processors this process may use."""
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def share_threads(count: int) -> None:
+    """Let native loops of this process, which is one of several, use so many threads."""
+    _native.set_num_threads(count)
 
 
 @contextlib.contextmanager
@@ -30,7 +35,7 @@ def limited_threads(count: int | None, who: str) -> Iterator[None]:
         yield
         return
     before = _native.num_threads()
-    wanted = _processors() if count == -1 else count
+    wanted = processors() if count == -1 else count
     wanted = checks.whole(who, "n_jobs", wanted, least=1, most=_native.MAX_THREADS)
     _native.set_num_threads(wanted)
     try:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 from .. import checks
 from ..checks import Array, InputError, KernelError, sentence
 from ..fitting.cross_validation import as_score, kept_positions, weight_option
+from ..jobs import each
 from ..models.contract.parameters import seed_of
 from ..models.svm.classifier import SVC
 from ..models.svm.regressor import SVR
@@ -334,26 +335,32 @@ class _Search:
     ) -> tuple[dict[int, Array], Status]:
         """Return the scores by position of the candidate, and whether these are all."""
         scores: dict[int, Array] = {}
-        for position, found in self.run(candidates):
+        for position, found in self.run(candidates, in_waves=deadline is not None):
             scores[position] = found
             late = deadline is not None and time.monotonic() >= deadline
             if late and len(scores) < len(candidates):
                 return scores, Status.TIME_LIMIT
         return scores, Status.COMPLETE
 
-    def run(self, candidates: list[dict[str, Any]]) -> Iterator[tuple[int, Array]]:
+    def run(self, candidates: list[dict[str, Any]], in_waves: bool) -> Iterator[tuple[int, Array]]:
         """Yield the position of a candidate and its scores, one for each fold."""
+        jobs: list[tuple[bool, list[int]]] = []
+        for positions in self._groups(candidates):
+            shared = self._shares([self._model(candidates[position]) for position in positions])
+            jobs += [(True, positions)] if shared else [(False, [one]) for one in positions]
+        models = [(shared, [self._model(candidates[one]) for one in job]) for shared, job in jobs]
+        bare = replace(self, X=None, y=None)  # arrays on their own are sent in better ways
+        found = each(_scores_of, models, (bare, self.X, self.y), in_waves)
+        for (_, positions), scores in zip(jobs, found, strict=False):
+            yield from zip(positions, scores, strict=True)
+
+    def _groups(self, candidates: list[dict[str, Any]]) -> list[list[int]]:
+        """Return the positions of candidates that differ in C only."""
         groups: dict[str, list[int]] = {}
         for position, candidate in enumerate(candidates):
             others = {name: value for name, value in candidate.items() if name != "C"}
             groups.setdefault(repr(sorted(others.items(), key=str)), []).append(position)
-        for positions in groups.values():
-            models = [self._model(candidates[position]) for position in positions]
-            if self._shares(models):
-                yield from zip(positions, self._on_one_matrix(models), strict=True)
-            else:
-                for position, model in zip(positions, models, strict=True):
-                    yield position, self._one_by_one(model)
+        return list(groups.values())
 
     def _model(self, candidate: dict[str, Any]) -> Any:
         return clone(self.estimator).set_params(**candidate)
@@ -391,3 +398,11 @@ class _Search:
     def _on_one_matrix(self, models: list[Any]) -> list[Array]:
         """Return the scores of models that differ in C."""
         return list(FoldMachines(models, self.X, self.y, self.folds).scores(self.scoring))
+
+
+def _scores_of(job: tuple[bool, list[Any]], search: _Search, X: Any, y: Any) -> list[Array]:
+    """Return the scores of models; the flag: whether they are found on one matrix."""
+    whole, (on_one_matrix, models) = replace(search, X=X, y=y), job
+    if on_one_matrix:
+        return whole._on_one_matrix(models)
+    return [whole._one_by_one(model) for model in models]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -27,11 +28,13 @@ from ...fitting.cross_validation import (
 )
 from ...fitting.ridge.search import KernelPaths
 from ...grams import limited_threads
-from ...inputs import Input
+from ...inputs import Input, RowBlocks
+from ...jobs import each, processes
 from ...kernels import Kernel, to_kernel
 from ...monitor import Stopped
 from ...run import Run
 from ...solvers import RidgeProblem
+from ...status import Status
 from ...typing import (
     Approximation,
     Callback,
@@ -200,12 +203,11 @@ class RidgeSearch(RidgeEstimator):
             settings=self._settings(run),
         )
         try:
-            for kernel, paths in work.of(kernels):
-                for candidate in search.along(kernel, paths, alphas):
-                    candidates.append(candidate)
-                    record = {"stage": "cross-validation", "alpha": candidate.alpha}
-                    record |= {"kernel": kernel, "score": candidate.mean}
-                    run.monitor.iteration(record | {"fraction": len(candidates) / total})
+            for candidate in self._scored(work, search, kernels):
+                candidates.append(candidate)
+                record = {"stage": "cross-validation", "alpha": candidate.alpha}
+                record |= {"kernel": candidate.kernel, "score": candidate.mean}
+                run.monitor.iteration(record | {"fraction": len(candidates) / total})
         except Stopped as stop:
             must = "all pairs of kernel and alpha should be scored"
             got = f"{len(candidates)} of {total} pairs of kernel and alpha were scored"
@@ -213,6 +215,36 @@ class RidgeSearch(RidgeEstimator):
             text = sentence(type(self).__name__, must, f"{got} ({stop.reason})", advice)
             run.warn(text, ConvergenceWarning)
         return candidates
+
+    def _scored(
+        self, work: KernelPaths, search: Search, kernels: list[Kernel]
+    ) -> Iterator[Candidate]:
+        """Yield all pairs of kernel and alpha; kernels may be tried in several processes."""
+        if isinstance(work.points, RowBlocks) or processes() == 1 or len(kernels) == 1:
+            for kernel, paths in work.of(kernels):
+                yield from search.along(kernel, paths, work.alphas)
+            return
+        run = work.settings.run
+        watched = run.monitor.time_limit is not None or run.monitor.callback is not None
+        settings = replace(work.settings, run=run.elsewhere())
+        shared = search, replace(work, settings=settings)
+        for found, reason in each(_candidates_of, kernels, shared, in_waves=watched):
+            yield from found
+            if reason is not None:
+                raise Stopped(reason)
+
+
+def _candidates_of(
+    kernel: Kernel, search: Search, work: KernelPaths
+) -> tuple[list[Candidate], Status | None]:
+    """Return the candidates of one kernel, and why these are not all, if they are not."""
+    found: list[Candidate] = []
+    try:
+        for _, paths in work.of([kernel]):
+            found.extend(search.along(kernel, paths, work.alphas))
+    except Stopped as stop:
+        return found, stop.reason
+    return found, None
 
 
 class KernelRidgeCV(NumberRidge, RidgeSearch):

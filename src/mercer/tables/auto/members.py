@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ...checks import Array, InputError
+from ...jobs import each, processes
 from ...kernels import Kernel
 from ...models.base import KernelEstimator
 from ...models.compression import Shrink
@@ -98,13 +99,19 @@ def fit_members(
     longest = 0.0  # fit so far: all are to the same rows
     least = min(LEAST_WEIGHT, max(weight for _, weight in chosen))
     heavy = [pair for pair in chosen if pair[1] >= least]
-    for one, weight in sorted(heavy, key=lambda pair: -pair[1] / (SECOND + pair[0].fit_seconds)):
+    order = sorted(heavy, key=lambda pair: -pair[1] / (SECOND + pair[0].fit_seconds))
+    unhurried = [one for one, _ in order if one.model is None and limits.seconds is None]
+    other = replace(judge, run=judge.run.elsewhere())
+    fits = each(_fitted, unhurried, (judge if processes() == 1 else other,))
+    for one, weight in order:
         rows, model = _rows(judge, one), one.model
-        if model is None:
+        if model is None and limits.seconds is None:
+            model = next(fits)
+        elif model is None:
             if found and limits.left < max(one.fit_seconds, longest):
                 continue
             start = time.monotonic()
-            model = judge.fitted(one.candidate, _kernel(judge, one), rows)
+            model = _fitted(one, judge)
             longest = max(longest, time.monotonic() - start)
         elif refit and len(rows) != one.trained and limits.left > AGAIN * one.seconds:
             model = _again(judge, one, rows, limits)
@@ -112,6 +119,10 @@ def fit_members(
     found.sort(key=lambda member: -member.weight)
     total = sum(member.weight for member in found)
     return tuple(replace(member, weight=member.weight / total) for member in found)
+
+
+def _fitted(one: Judged, judge: Judge) -> BaseEstimator:
+    return judge.fitted(one.candidate, _kernel(judge, one), _rows(judge, one))
 
 
 def _again(judge: Judge, one: Judged, rows: Array, limits: Limits) -> BaseEstimator:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...checks import InputError, sentence
+from ...jobs import each, processes
 from ...monitor import Stopped, logger
 from ...status import Status
 from .holdout import HoldoutJudge
@@ -49,13 +50,16 @@ class Race(ABC):
     def run(self) -> Results:
         """Judge as many candidates as the limits allow."""
         try:
-            for candidate in self._order():
+            for batch in self._batches():
                 if self.limits.is_full(len(self.results)):
                     break
-                if self._expected(candidate) > self.limits.left - self.reserve():
-                    self.skipped.add(candidate.learner)
-                    continue
-                self._take(candidate)
+                in_time = self._in_time(batch[: self.limits.room(len(self.results))])
+                judge = self.judge
+                if len(in_time) > 1:
+                    judge = replace(judge, run=judge.run.elsewhere())
+                found = each(_judged, in_time, (judge,))
+                for candidate, (judged, seconds) in zip(in_time, found, strict=False):
+                    self._take(candidate, judged, seconds)
             self._finish()
         except Stopped as stopped:
             self.cancelled = stopped.reason == Status.CANCELLED
@@ -66,17 +70,21 @@ class Race(ABC):
             self.results.add(self._last_resort())
         return self.results
 
-    def _take(self, candidate: Candidate) -> None:
-        start = time.monotonic()
-        found = self.judge.judge(candidate)
+    def _in_time(self, batch: list[Candidate]) -> list[Candidate]:
+        """Return the candidates for which there is time; note the others."""
+        left = self.limits.left - self.reserve()
+        late = [one for one in batch if self._expected(one) > left]
+        self.skipped.update(one.learner for one in late)
+        return [one for one in batch if one not in late]
+
+    def _take(self, candidate: Candidate, found: list[Judged], seconds: float) -> None:
         self.results.add(found)
-        self.pace.note(candidate.learner, self.work(candidate), time.monotonic() - start)
-        monitor = self.judge.monitor
+        self.pace.note(candidate.learner, self.work(candidate), seconds)
         loss = min(one.loss for one in found)
         record = {"candidate": candidate.name, "loss": loss, "judged": len(self.results)}
         if self.limits.seconds is not None:
             record |= {"stage": self._progress(), "fraction": self.limits.share}
-        monitor.iteration(record)
+        self.judge.monitor.iteration(record)
 
     def _warn_of_haste(self) -> None:
         run, seconds = self.judge.run, self.limits.seconds
@@ -103,8 +111,11 @@ class Race(ABC):
         """Return how much is to be computed for a candidate, in units of its learner."""
 
     @abstractmethod
-    def _order(self) -> Iterator[Candidate]:
-        """Yield candidates; what comes later depends on how the former were judged."""
+    def _batches(self) -> Iterator[list[Candidate]]:
+        """Yield candidates; what comes later depends on how the former were judged.
+
+        Several come at once where none of them depends on how the others are judged.
+        """
 
     @abstractmethod
     def _finish(self) -> None:
@@ -132,9 +143,10 @@ class FoldRace(Race):
 
     judge: FoldJudge
 
-    def _order(self) -> Iterator[Candidate]:
-        yield from fixed(self.judge.task.kinds)
-        yield from self._others()
+    def _batches(self) -> Iterator[list[Candidate]]:
+        listed, count = fixed(self.judge.task.kinds), processes()
+        yield from (listed[first : first + count] for first in range(0, len(listed), count))
+        yield from ([candidate] for candidate in self._others())
 
     def _finish(self) -> None:
         """All is done: members are fitted later."""
@@ -162,6 +174,9 @@ class HoldoutRace(Race):
 
     judge: HoldoutJudge
     screened: Results = field(default_factory=Results)
+
+    def _batches(self) -> Iterator[list[Candidate]]:
+        yield from ([candidate] for candidate in self._order())
 
     def _order(self) -> Iterator[Candidate]:
         listed = self._screened()
@@ -240,3 +255,10 @@ class HoldoutRace(Race):
         known = self.screened.ranked()
         candidate = known[0].candidate if known else RESORT
         return replace(self.judge.without_limit(), size=RESORT_ROWS).judge(candidate)
+
+
+def _judged(candidate: Candidate, judge: FoldJudge | HoldoutJudge) -> tuple[list[Judged], float]:
+    """Return a candidate judged, and the seconds that this took."""
+    start = time.monotonic()
+    found = judge.judge(candidate)
+    return found, time.monotonic() - start

@@ -33,9 +33,13 @@ class Limits:
         """The share of the time that is over."""
         return 0.0 if self.seconds is None else min(self.monitor.seconds / self.seconds, 1.0)
 
+    def room(self, judged: int) -> int | None:
+        """Return how many more candidates there may be; None: as many as there are."""
+        return None if self.candidates is None else max(self.candidates - judged, 0)
+
     def is_full(self, judged: int) -> bool:
         """Return whether there have been as many candidates as there may be."""
-        return self.candidates is not None and judged >= self.candidates
+        return self.room(judged) == 0
 
 
 @dataclass(kw_only=True)
