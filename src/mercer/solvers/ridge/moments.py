@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,10 @@ import scipy.sparse
 
 from ...checks import Array
 from ...grams.sinks import JointSink, some
-from ...linalg.blas import add_square, product, solve_lower
+from ...linalg.blas import add_square, blas_threads, product, solve_lower
 from ...stages import State
+
+THIN = 16  # columns up to which a product waits for memory, not for arithmetic
 
 
 def whiten(lower: Array, values: Array) -> Array:
@@ -25,10 +28,16 @@ def unwhiten(lower: Array, values: Array) -> Array:
 
 
 def wide_product(band: Any, values: Array) -> Array:
-    """Return band @ values in double precision."""
+    """Return band @ values in double precision.
+
+    Of few columns by one thread of BLAS: the last digits depend on how many there are, and workers
+    of a cluster have one. Conjugate gradients in single precision make much of such digits.
+    """
     if scipy.sparse.issparse(band):
         return np.asarray(band @ values)
-    return product(np.asarray(band, dtype=np.float64), values)
+    wide = np.asarray(band, dtype=np.float64)
+    with blas_threads(1) if values.shape[1] <= THIN else nullcontext():
+        return product(wide, values)
 
 
 class Moments(JointSink):
