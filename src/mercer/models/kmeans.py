@@ -11,9 +11,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
+from ..checkpoints import CheckpointLike
 from ..checks import Array, InputError, sentence
 from ..fitting.clusters import ClusterSearch, Found
 from ..grams import limited_threads
+from ..inputs import Input
 from ..run import Run
 from ..solvers.kmeans import KernelMeans
 from ..status import Status
@@ -21,8 +23,8 @@ from ..typing import Callback, KernelLike, MemoryLimit, PointsLike, Seed, Weight
 from .base import Certificate, KernelEstimator
 from .contract.anywhere import anywhere
 from .contract.atomic import atomic
-from .contract.parameters import run_of
 from .contract.records import recorded
+from .contract.resuming import resumable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +120,8 @@ class KernelKMeans(
         Seed of the seedings; None is a fixed seed.
     verbose : bool or int, default=False
         Whether to show progress on stderr.
+    checkpoint : str, path or Checkpoint, default=None
+        A file from which the same fit goes on if it is stopped or killed; see `mercer.Checkpoint`.
 
     Attributes
     ----------
@@ -175,6 +179,7 @@ class KernelKMeans(
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: bool | int = False,
+        checkpoint: CheckpointLike = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.kernel = kernel
@@ -188,6 +193,7 @@ class KernelKMeans(
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.checkpoint = checkpoint
 
     @atomic
     def fit(self, X: PointsLike, y: object = None, sample_weight: Weights = None) -> Self:
@@ -218,9 +224,12 @@ class KernelKMeans(
     @recorded
     def _find(self, X: Any, sample_weight: Any) -> Found:
         points = self._check_fit(X)
-        run = run_of(self)
+        weight = checks.sample_weight(type(self).__name__, sample_weight, len(points))
+        with resumable(self, points, sample_weight=weight) as run:
+            return self._find_in(run, points, weight)
+
+    def _find_in(self, run: Run, points: Input, weight: Array | None) -> Found:
         who = run.who
-        weight = checks.sample_weight(who, sample_weight, len(points))
         settings = self._settings(len(points) if weight is None else int((weight > 0).sum()))
         centers = self.n_centers
         if centers is not None:

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from .. import checks
+from ..checkpoints import CheckpointLike
 from ..checks import Array, InputError, sentence
 from ..fitting.budget import Settings, settings_of
 from ..fitting.loss import SOLVERS, Found, MachineFit
@@ -53,8 +54,8 @@ from .contract.approximation import (
     sum_of_features,
 )
 from .contract.atomic import atomic
-from .contract.parameters import run_of
 from .contract.records import recorded
+from .contract.resuming import resumable
 from .contract.targets import as_classes, class_totals, class_weighted, numbers_of
 
 
@@ -118,6 +119,7 @@ class KernelMachine(HasApproximation, FunctionEstimator):
     n_jobs: int | None
     random_state: Seed
     verbose: bool | int
+    checkpoint: CheckpointLike
     support_: Array
     n_iter_: int
 
@@ -126,7 +128,12 @@ class KernelMachine(HasApproximation, FunctionEstimator):
 
     def _solve(self, points: Input, loss: Any, targets: Array, weight: Array | None) -> None:
         """Find the function, and keep what predictions need."""
-        run = run_of(self)
+        with resumable(self, points, y=targets, sample_weight=weight) as run:
+            self._solve_in(run, points, loss, targets, weight)
+
+    def _solve_in(
+        self, run: Run, points: Input, loss: Any, targets: Array, weight: Array | None
+    ) -> None:
         who, settings = run.who, self._settings(run)
         alpha = checks.number(who, "alpha", self.alpha, above=0)
         if not isinstance(loss, KINKED):
@@ -261,6 +268,8 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         Seed of the preconditioner and of the centres; None is a fixed seed.
     verbose : bool or int, default=False
         Whether to show progress on stderr.
+    checkpoint : str, path or Checkpoint, default=None
+        A file from which the same fit goes on if it is stopped or killed; see `mercer.Checkpoint`.
 
     Attributes
     ----------
@@ -333,6 +342,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: bool | int = False,
+        checkpoint: CheckpointLike = None,
     ) -> None:
         self.loss = loss
         self.alpha = alpha
@@ -350,6 +360,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):  # type: ignore[m
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.checkpoint = checkpoint
 
     @atomic
     @recorded
@@ -513,6 +524,8 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
         Seed of the preconditioner and of the centres; None is a fixed seed.
     verbose : bool or int, default=False
         Whether to show progress on stderr.
+    checkpoint : str, path or Checkpoint, default=None
+        A file from which the same fit goes on if it is stopped or killed; see `mercer.Checkpoint`.
 
     Attributes
     ----------
@@ -583,6 +596,7 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: bool | int = False,
+        checkpoint: CheckpointLike = None,
     ) -> None:
         self.loss = loss
         self.alpha = alpha
@@ -599,6 +613,7 @@ class KernelMachineRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):  
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.checkpoint = checkpoint
 
     @atomic
     @recorded

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
+from ..checkpoints import CheckpointLike
 from ..checks import Array, InputError, sentence
 from ..fitting.eigen import PcaFit, Settings
 from ..grams import limited_threads
@@ -30,8 +31,8 @@ from ..typing import Callback, Gamma, KernelLike, MemoryLimit, PointsLike, Seed,
 from .base import Certificate, KernelEstimator
 from .contract.anywhere import anywhere
 from .contract.atomic import atomic
-from .contract.parameters import run_of
 from .contract.records import recorded
+from .contract.resuming import resumable
 from .ridge.regressor import KernelRidge
 
 SOLVERS = ("auto", "dense", "krylov", "nystrom")
@@ -134,6 +135,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         Seed of the first guess; None is a fixed seed.
     verbose : bool or int, default=False
         Whether to show progress on stderr.
+    checkpoint : str, path or Checkpoint, default=None
+        A file from which the same fit goes on if it is stopped or killed; see `mercer.Checkpoint`.
 
     Attributes
     ----------
@@ -200,6 +203,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: bool | int = False,
+        checkpoint: CheckpointLike = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -219,6 +223,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.checkpoint = checkpoint
 
     # --- fit ----------------------------------------------------------------------------------
 
@@ -274,29 +279,28 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     @recorded
     def _fit(self, X: Any, sample_weight: Any) -> Array | None:
         """Fit, and return the components of the points; None where some have no weight."""
-        who = type(self).__name__
         points = self._check_fit(X)
-        run = run_of(self)
-        weight = checks.sample_weight(who, sample_weight, len(points))
-        prepared = self._prepare(points, weight)
-        if weight is not None and not weight.all():  # a point without weight has no say
-            prepared, weight = with_only(prepared, np.flatnonzero(weight)), weight[weight > 0]
-        rows = rows_of(who, prepared.points) if self.fit_inverse_transform else None
-        roots = np.ones(len(prepared)) if weight is None else np.sqrt(weight)
-        with limited_threads(run.n_jobs, who):
-            work = PcaFit(prepared, self._settings(run, len(prepared)))
-            found = work.solve(roots)
-            _tell(who, found, self.n_components is not None and not self.remove_zero_eig)
-            spanned = work.way == "nystrom"
-            scores = self._store(found, np.ones(work.rank) if spanned else roots)
-            self._certify(found, work)
-            self._prepared, self._inverse = work.carriers, None
-            if spanned:
-                scores = np.zeros((0, 0)) if rows is None else self._score(prepared.points)
-            if rows is not None and scores.shape[1]:
-                self._inverse = self._learn(scores, rows, weight, run.seed)
-        self._keep(np.arange(len(work.carriers)))
-        return self._in_precision(scores, points) if len(scores) == len(points) else None
+        weight = checks.sample_weight(type(self).__name__, sample_weight, len(points))
+        with resumable(self, points, sample_weight=weight) as run:
+            prepared = self._prepare(points, weight)
+            if weight is not None and not weight.all():  # a point without weight has no say
+                prepared, weight = with_only(prepared, np.flatnonzero(weight)), weight[weight > 0]
+            rows = rows_of(run.who, prepared.points) if self.fit_inverse_transform else None
+            roots = np.ones(len(prepared)) if weight is None else np.sqrt(weight)
+            with limited_threads(run.n_jobs, run.who):
+                work = PcaFit(prepared, self._settings(run, len(prepared)))
+                found = work.solve(roots)
+                _tell(run.who, found, self.n_components is not None and not self.remove_zero_eig)
+                spanned = work.way == "nystrom"
+                scores = self._store(found, np.ones(work.rank) if spanned else roots)
+                self._certify(found, work)
+                self._prepared, self._inverse = work.carriers, None
+                if spanned:
+                    scores = np.zeros((0, 0)) if rows is None else self._score(prepared.points)
+                if rows is not None and scores.shape[1]:
+                    self._inverse = self._learn(scores, rows, weight, run.seed)
+            self._keep(np.arange(len(work.carriers)))
+            return self._in_precision(scores, points) if len(scores) == len(points) else None
 
     def _settings(self, run: Run, n: int) -> Settings:
         who, count, most = run.who, self.n_components, self.max_iter

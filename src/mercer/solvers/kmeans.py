@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -9,9 +11,11 @@ import numpy as np
 
 from ..checks import Array
 from ..monitor import Monitor, Stopped
+from ..stages import State
 from ..status import Status
 from .box.rows import RowStore
 
+COUNTED = ("iterations", "moves", "stalls", "rise", "shift")  # what a start has besides clusters
 FEW = 20  # a pass over K costs as much as one row of it in so many
 KEPT = 4  # how much less a row costs that is kept
 UPDATES = 50  # of the sums before they are computed afresh
@@ -131,12 +135,18 @@ class KernelMeans:
         runs: list[Run] = []
         stopped = None
         try:
-            for start in range(self.n_init):
-                monitor.poll()
-                labels = seed(K, lloyd.weight, self.n_clusters, random)
-                runs.append(Run(start=start, here=lloyd.measure(*lloyd.fresh(labels))))
-                lloyd.run(runs[-1])
-            lloyd.confirm(min(runs, key=lambda run: run.here.objective))
+            with monitor.stage("starts") as stage:
+                runs += _known_runs(lloyd, stage.known, random)
+                if monitor.stages is not None:
+                    lloyd.note = lambda: stage.reached(_state(runs, random))
+                if runs and runs[-1].status != Status.CONVERGED:
+                    lloyd.run(runs[-1])
+                for start in range(len(runs), self.n_init):
+                    monitor.poll()
+                    labels = seed(K, lloyd.weight, self.n_clusters, random)
+                    runs.append(Run(start=start, here=lloyd.measure(*lloyd.fresh(labels))))
+                    lloyd.run(runs[-1])
+                lloyd.confirm(min(runs, key=lambda run: run.here.objective))
         except Stopped as stop:
             if not runs:
                 raise
@@ -144,8 +154,56 @@ class KernelMeans:
         return lloyd.result(runs, stopped)
 
 
+def _state(runs: list[Run], random: np.random.Generator) -> State:
+    """Return what it takes to go on after the last step: the clusters of each start."""
+    state: dict[str, Any] = {"runs": len(runs), "random": json.dumps(random.bit_generator.state)}
+    for run in runs:
+        numbers = {name: getattr(run, name) for name in COUNTED}
+        here = run.here
+        numbers |= {"labels": here.labels, "objective": here.objective, "updates": here.updates}
+        state |= {f"{name} {run.start}": value for name, value in numbers.items()}
+        state[f"status {run.start}"] = str(run.status)
+    return state
+
+
+def _known_runs(lloyd: Lloyd, known: State | None, random: np.random.Generator) -> list[Run]:
+    """Return the starts of an earlier process, of which only the last one may go on."""
+    if known is None:
+        return []
+    random.bit_generator.state = json.loads(str(known["random"]))
+    runs = []
+    for start in range(int(known["runs"])):
+        labels, none = np.asarray(known[f"labels {start}"]), np.empty((0, 0))
+        here = Partition(
+            labels=labels,
+            sums=none,
+            totals=none,
+            squares=none,
+            objective=float(known[f"objective {start}"]),
+            updates=int(known[f"updates {start}"]),
+        )
+        numbers = {name: known[f"{name} {start}"] for name in COUNTED}
+        status = Status(str(known[f"status {start}"]))
+        runs.append(Run(start=start, here=here, status=status, **numbers))  # type: ignore[arg-type]
+    _with_sums(lloyd, runs[-1])
+    return runs
+
+
+def _with_sums(lloyd: Lloyd, run: Run) -> Partition:
+    """Return the clusters of a start with their sums, which may be those of another process."""
+    if run.here.sums.size == 0:
+        labels, sums, _ = lloyd.fresh(run.here.labels)
+        run.here = lloyd.measure(labels, sums, run.here.updates)
+    return run.here
+
+
 class Lloyd:
-    """Steps from clusters to better clusters."""
+    """Steps from clusters to better clusters.
+
+    note: tells a stage of the work that a step was made.
+    """
+
+    note: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(
         self, K: Products, weight: Array | None, settings: KernelMeans, monitor: Monitor
@@ -235,6 +293,7 @@ class Lloyd:
             run.iterations += 1
             if there is None or self._is_over(run, there):
                 run.status = Status.CONVERGED
+                self.note()
                 return
 
     def _is_over(self, run: Run, there: Partition) -> bool:
@@ -248,6 +307,7 @@ class Lloyd:
         run.moves += count
         run.stalls += change >= 0
         run.rise = max(run.rise, change)
+        self.note()
         self._tell(run, count)
         tol = self.settings.tol
         return run.stalls > STALLS or (tol > 0 and -change < tol * here.objective)
@@ -304,7 +364,7 @@ class Lloyd:
     def result(self, runs: list[Run], stopped: Status | None) -> Clusters:
         """Return the best of all starts; stopped: why no further start was made."""
         best = min(runs, key=lambda run: run.here.objective)
-        here = best.here
+        here = _with_sums(self, best)
         gaps = here.squares[:, None] - 2 * here.sums / here.totals[:, None] + self.diagonal
         return Clusters(
             labels=here.labels,

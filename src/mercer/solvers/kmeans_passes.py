@@ -120,6 +120,37 @@ class PassingClusters:
         """The sum of the weighted squared distances to the means."""
         return self.assigned.objective
 
+    def moved(self, assigned: Assigned, means: Array) -> PassingClusters:
+        """Return the clusters of other means, a step later."""
+        rise = max(self.rise, assigned.objective - self.objective)
+        return PassingClusters(
+            assigned=assigned, means=means, iterations=self.iterations + 1, rise=rise
+        )
+
+    def state(self) -> State:
+        """Return what it takes to go on from here."""
+        found = self.assigned
+        sums: State = {"sums": found.sums, "totals": found.totals, "labels": found.labels}
+        far: State = {"distance": found.far[0], "row": found.far[1], "objective": found.objective}
+        made: State = {"means": self.means, "iterations": self.iterations, "rise": self.rise}
+        return {**sums, **far, **made}
+
+    @classmethod
+    def of(cls, known: State) -> PassingClusters:
+        """Return the clusters of such a state."""
+        sums, totals, labels, row, means = (
+            np.asarray(known[name]) for name in ("sums", "totals", "labels", "row", "means")
+        )
+        assigned = Assigned(
+            sums=sums,
+            totals=totals,
+            labels=labels,
+            objective=float(known["objective"]),
+            far=(float(known["distance"]), row),
+        )
+        iterations, rise = int(known["iterations"]), float(known["rise"])
+        return cls(assigned=assigned, means=means, iterations=iterations, rise=rise)
+
 
 @dataclass(frozen=True, kw_only=True)
 class PassingMeans:
@@ -139,28 +170,31 @@ class PassingMeans:
 
     def solve(self, cross: Gram, means: Array, monitor: Monitor) -> PassingClusters:
         """Return what is found from the given means on; raises `Stopped` in the first pass."""
-        here, status = PassingClusters(assigned=self._pass(cross, means), means=means), None
-        while status is None and here.iterations < self.max_iter:
-            means = self._means_of(here.assigned)
-            if np.array_equal(means, here.means):
-                status = Status.CONVERGED
-                break
-            try:
-                assigned = self._pass(cross, means)
-                fall = here.objective - assigned.objective
-                here = PassingClusters(
-                    assigned=assigned,
-                    means=means,
-                    iterations=here.iterations + 1,
-                    rise=max(here.rise, -fall),
-                )
-                record = {"stage": "clusters", "fraction": here.iterations / self.max_iter}
-                record |= {"iteration": here.iterations, "objective": here.objective}
-                monitor.iteration(record)
-            except Stopped as stop:
-                status = stop.reason
+        with monitor.stage("clusters") as stage:
+            if stage.known is None:
+                here = PassingClusters(assigned=self._pass(cross, means), means=means)
             else:
-                status = Status.CONVERGED if fall <= self.tol * here.objective else None
+                here = PassingClusters.of(stage.known)
+            is_over = stage.known is not None and bool(stage.known["is over"])
+            status = Status.CONVERGED if is_over else None
+            while status is None and here.iterations < self.max_iter:
+                means = self._means_of(here.assigned)
+                if np.array_equal(means, here.means):
+                    status = Status.CONVERGED
+                    break
+                try:
+                    assigned = self._pass(cross, means)
+                    fall = here.objective - assigned.objective
+                    here = here.moved(assigned, means)
+                    is_over = fall <= self.tol * here.objective
+                    stage.reached({**here.state(), "is over": int(is_over)})
+                    record = {"stage": "clusters", "fraction": here.iterations / self.max_iter}
+                    record |= {"iteration": here.iterations, "objective": here.objective}
+                    monitor.iteration(record)
+                except Stopped as stop:
+                    status = stop.reason
+                else:
+                    status = Status.CONVERGED if is_over else None
         return here if status is None else replace(here, status=status)
 
     def coefficients(self, means: Array) -> Array:

@@ -13,6 +13,7 @@ from ...grams.pivots import AT_ONCE
 from ...linalg.blas import WORK, product
 from ...linalg.eigen import SMALL, eigh, extreme_eigenvalues
 from ...monitor import Monitor, Stopped
+from ...stages import State
 from ...status import Status
 from .centred import Centred, Spectrum, largest, measured, nothing_found
 
@@ -71,24 +72,32 @@ class Krylov:
         A block must have fewer vectors than there are points.
         """
         A, n = Centred(K, roots), K.shape[0]
-        try:
-            basis = _Basis(A, self.room, self._guess(A, count), count)
-        except Stopped as stop:
-            return nothing_found(n, count, stop.reason)
-        status, passes = Status.ITERATION_LIMIT, 0
-        while passes < self.max_iter:
+        with monitor.stage("Lanczos") as stage:
             try:
-                basis.grow(self.tol)
-                passes += 1
-                monitor.iteration(self._record(basis, passes))
+                basis = self._begun(A, count, stage.known)
             except Stopped as stop:
-                if passes == 0:
-                    return nothing_found(n, count, stop.reason)
-                return basis.unmeasured(count, stop.reason, passes)
-            if basis.residual <= 0.7 * self.tol or basis.is_complete:
-                status = Status.CONVERGED
-                break
-        return self._finish(basis, count, status, passes)
+                return nothing_found(n, count, stop.reason)
+            while not self._is_over(basis) and basis.passes < self.max_iter:
+                try:
+                    basis.grow(self.tol)
+                    stage.reached(basis.state)
+                    monitor.iteration(self._record(basis))
+                except Stopped as stop:
+                    if basis.passes == 0:
+                        return nothing_found(n, count, stop.reason)
+                    return basis.unmeasured(count, stop.reason)
+        status = Status.CONVERGED if self._is_over(basis) else Status.ITERATION_LIMIT
+        return self._finish(basis, count, status)
+
+    def _begun(self, A: Centred, count: int, known: State | None) -> _Basis:
+        """Return a basis that begins with the guess, or the one of an earlier process."""
+        if known is None:
+            return _Basis(A, self.room, self._guess(A, count), count)
+        return _Basis.of(known, A, self.room, count)
+
+    def _is_over(self, basis: _Basis) -> bool:
+        """Return whether the space holds the eigenvectors."""
+        return basis.passes > 0 and (basis.residual <= 0.7 * self.tol or basis.is_complete)
 
     def _guess(self, A: Centred, count: int) -> Array:
         """Return a first block: eigenvectors of a partial factor of K, and random vectors."""
@@ -103,22 +112,22 @@ class Krylov:
         noise = random.normal(size=(n, block - known.shape[1])) / np.sqrt(n)
         return np.hstack([known, A.project(noise)])
 
-    def _record(self, basis: _Basis, passes: int) -> dict[str, object]:
+    def _record(self, basis: _Basis) -> dict[str, object]:
         done = np.log(max(basis.residual, 1e-300)) / min(np.log(self.tol), -1e-9)
         return {
             "stage": "eigenvectors",
-            "iteration": passes,
+            "iteration": basis.passes,
             "residual": basis.residual,
             "fraction": float(np.clip(done, 0.0, 1.0)),
         }
 
-    def _finish(self, basis: _Basis, count: int, status: Status, passes: int) -> Spectrum:
+    def _finish(self, basis: _Basis, count: int, status: Status) -> Spectrum:
         """Measure what was found; where time is up, return it as the basis knows it."""
         try:
             U = basis.vectors(count)
-            found = measured(basis.A, U, basis.lowest(), status, passes + 1, turn=True)
+            found = measured(basis.A, U, basis.lowest(), status, basis.passes + 1, turn=True)
         except Stopped as stop:
-            return basis.unmeasured(count, stop.reason, passes)
+            return basis.unmeasured(count, stop.reason)
         if status == Status.CONVERGED and found.residual > self.tol:
             return replace(found, status=Status.STAGNATED)
         return found
@@ -133,8 +142,12 @@ class _Basis:
     """An orthonormal basis Q of a Krylov space, T = Q' A Q and its largest eigenvalues.
 
     A Q = Q T but for the last block, where what is left over gives the next one; so the residuals
-    of all vectors in the space are known without another product.
+    of all vectors in the space are known without another product. passes: over K so far. settled:
+    the columns of Q that are not being added.
     """
+
+    STEP = ("next", "values", "turn", "sizes", "means")  # what a step leaves to the next one
+    settled = passes = 0
 
     def __init__(self, A: Centred, room: int, start: Array, count: int) -> None:
         self.A, self.count, self.kept = A, count, start.shape[1]
@@ -144,6 +157,24 @@ class _Basis:
         self.rounding = A.rounding
         self.means = np.empty(0)
         self.next = _orthonormal(_orthonormal(start, 1e-6)[0], LOST)[0]
+
+    @classmethod
+    def of(cls, known: State, A: Centred, room: int, count: int) -> _Basis:
+        """Return the basis of an earlier process."""
+        basis = cls(A, room, np.asarray(known["next"]), count)
+        basis.kept, basis.passes = int(known["kept"]), int(known["passes"])
+        for name in _Basis.STEP:
+            setattr(basis, name, known[name])
+        m = basis.filled = basis.settled = np.asarray(known["Q"]).shape[1]
+        basis.Q[:, :m], basis.T[:m, :m] = known["Q"], known["T"]
+        return basis
+
+    def state(self) -> State:
+        """Return what another process needs to go on."""
+        m = self.settled
+        parts = {name: getattr(self, name) for name in _Basis.STEP}
+        counts = {"kept": self.kept, "passes": self.passes}
+        return {**counts, **parts, "Q": self.Q[:, :m].copy(), "T": self.T[:m, :m].copy()}
 
     @property
     def is_complete(self) -> bool:
@@ -179,6 +210,8 @@ class _Basis:
         self.sizes = np.linalg.norm(product(R, self.turn[old:m]), axis=0)
         self._without_basis(self.next)  # what was nearly nothing lost digits when scaled up,
         self.next, _ = _orthonormal(self.A.project(self.next), LOST)  # or was nothing else
+        self.settled = m
+        self.passes += 1
 
     def _apply(self, block: Array) -> Array:
         """Return A times a block; the first pass also brings the means of the rows of K."""
@@ -207,7 +240,7 @@ class _Basis:
         self.Q[:, :k] = self.vectors(k)
         self.T[:] = 0.0
         self.T[np.arange(k), np.arange(k)] = self.values
-        self.turn, self.filled = np.eye(k), k
+        self.turn, self.filled, self.settled = np.eye(k), k, k
 
     def vectors(self, count: int) -> Array:
         """Return the best approximations of eigenvectors."""
@@ -218,7 +251,7 @@ class _Basis:
         T = self.T[: self.filled, : self.filled]
         return extreme_eigenvalues(T)[0]
 
-    def unmeasured(self, count: int, status: Status, passes: int) -> Spectrum:
+    def unmeasured(self, count: int, status: Status) -> Spectrum:
         """Return what was found without another product: with A u = value u, as is nearly so."""
         A, U, values = self.A, self.vectors(count), self.values[:count]
         means, roots, top = self.means, A.roots[:, None], float(self.values[0])
@@ -232,7 +265,7 @@ class _Basis:
             lowest=self.lowest(),
             zero=A.zero(top),
             status=status,
-            iterations=passes,
+            iterations=self.passes,
         )
 
 

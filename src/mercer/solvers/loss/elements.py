@@ -13,6 +13,7 @@ from ...grams.maps.passing import Passing
 from ...grams.sinks import JointSink
 from ...linalg.cholesky import NotPositiveDefinite, TileCholesky, dense_bands, inner_products
 from ...monitor import Monitor
+from ...stages import State
 from ..ridge.moments import Transposed, unwhiten, whiten
 from .curvature import Curvature, FreeOffset
 
@@ -74,8 +75,13 @@ class KernelElements:
     def __init__(self, K: Gram, rank: int, random: np.random.Generator) -> None:
         self.K, self.products = K, 0
         kept = np.float32 if K.shape[0] > SINGLE_FROM else np.float64
-        factor = partial_cholesky(K, rank, random, dtype=kept)
-        self.T, self.pivots = factor.values, factor.pivots
+
+        def factor() -> State:
+            found = partial_cholesky(K, rank, random, dtype=kept)
+            return {"T": found.values, "pivots": found.pivots}
+
+        known = K.monitor.kept("preconditioner", factor)
+        self.T, self.pivots = np.asarray(known["T"]), np.asarray(known["pivots"])
         self.lower = self.T[:, self.pivots].T.astype(np.float64)
         self._trace = float(np.sum(K.diag(), dtype=np.float64))
 

@@ -11,6 +11,7 @@ import numpy as np
 from ...checks import Array
 from ...losses import Softmax, Squared
 from ...monitor import Monitor, Stopped
+from ...stages import Stage, State
 from ...status import Status
 from .curvature import Curvature, FreeOffset, curvature_of, inverse
 from .elements import Element, Elements
@@ -88,6 +89,36 @@ class Newton:
         return _Descent(self, elements, problem, monitor).run()
 
 
+@dataclass
+class Pace:
+    """How quickly steps at the wanted penalty lead down.
+
+    best: the smallest gap. care: how much more accurate than usual the next step is. reached,
+    reached_at: the objective where there was progress last, and the step that made it.
+    """
+
+    best: float = math.inf
+    care: float = 1.0
+    reached: float = math.inf
+    reached_at: int = 0
+
+    @classmethod
+    def of(cls, known: State | None) -> Pace:
+        """Return what an earlier process has found, if it came so far."""
+        if known is None or "care" not in known:
+            return cls()
+        best, care, reached = (float(known[name]) for name in ("best", "care", "reached"))
+        return cls(best, care, reached, int(known["reached_at"]))
+
+
+def _packed(name: str, f: Element) -> State:
+    return {f"{name} t": f.t, f"{name} values": f.values}
+
+
+def _unpacked(name: str, state: State) -> Element:
+    return Element(np.asarray(state[f"{name} t"]), np.asarray(state[f"{name} values"]))
+
+
 class _Descent:
     def __init__(
         self, settings: Newton, elements: Elements, problem: LossProblem, monitor: Monitor
@@ -110,10 +141,13 @@ class _Descent:
         try:
             if self.problem.intercept:
                 self._settle_offset()
-            for alpha in self._path():
-                self._measure(alpha)
-                self._step(alpha, LOOSE)
-            status = self._finish()
+            path = self._path()
+            with self.monitor.stage("Newton") as stage:
+                for place in range(_take_up(self, stage.known), len(path)):
+                    self._measure(path[place])
+                    self._step(path[place], LOOSE)
+                    stage.reached(_state(self, place + 1))
+                status = self._finish(stage, len(path))
         except Stopped as stop:
             status = stop.reason
         return LossSolution(
@@ -142,12 +176,11 @@ class _Descent:
         stages = math.floor(max(ratio, 0.0) / math.log(STAGE))
         return [self.problem.alpha * STAGE**stage for stage in range(stages, 0, -1)]
 
-    def _finish(self) -> Status:
+    def _finish(self, stage: Stage, place: int) -> Status:
         """Take steps at the wanted penalty until the gap is small; return how that ended."""
         alpha, tol, moved = self.problem.alpha, self.settings.tol, True
         start = self.problem.losses(np.zeros_like(self.F))
-        best, care = math.inf, 1.0
-        reached, reached_at = math.inf, 0
+        pace = Pace.of(stage.known)
         while True:
             gap, primal = self._measure(alpha), self.objective(alpha)
             floor = max(abs(primal), SMALL * abs(start), np.finfo(float).tiny)
@@ -157,9 +190,9 @@ class _Descent:
             self.monitor.iteration(record | {"fraction": min(max(digits, 0.0), 1.0)})
             if share <= tol:
                 return Status.CONVERGED
-            if gap <= best / 2 or primal <= reached - PROGRESS * floor:
-                reached, reached_at = primal, self.steps
-            if not moved or self.steps - reached_at >= STALLED:
+            if gap <= pace.best / 2 or primal <= pace.reached - PROGRESS * floor:
+                pace.reached, pace.reached_at = primal, self.steps
+            if not moved or self.steps - pace.reached_at >= STALLED:
                 return Status.STAGNATED
             if self.steps >= self.settings.max_iter:
                 return Status.ITERATION_LIMIT
@@ -167,9 +200,11 @@ class _Descent:
             enough = 0.5 * math.sqrt(tol / share)
             far = 0.0 if isinstance(self.problem.loss, Squared) else math.sqrt(share)
             # Steps that go to and fro were not accurate enough.
-            care = care / 10 if gap > best / 2 else 1.0
-            best = min(best, gap)
-            moved = self._step(alpha, min(LOOSE, max(far, enough)) * max(care, FINEST))
+            pace.care = pace.care / 10 if gap > pace.best / 2 else 1.0
+            pace.best = min(pace.best, gap)
+            moved = self._step(alpha, min(LOOSE, max(far, enough)) * max(pace.care, FINEST))
+            if moved:
+                stage.reached({**_state(self, place), **vars(pace)})
 
     def _measure(self, alpha: float) -> float:
         """Return the gap; the gradient is kept for the next step."""
@@ -215,20 +250,28 @@ class _Descent:
         d, r = space.zero(outputs), self.gradient
         z = A.precondition(r)
         p, size = z, space.inner(r, z)
-        wanted = space.inner(r, r) * accuracy**2
-        for _ in range(MOST):
-            if not (size > 0 and space.inner(r, r) > wanted):
-                break
-            applied = A.apply(p)
-            steepness = space.inner(p, applied)
-            if not steepness > 0:  # rounding is all that is left
-                break
-            d = d.plus(-size / steepness, p)
-            r = r.plus(-size / steepness, applied)
-            z = A.precondition(r)
-            size, before = space.inner(r, z), size
-            p = z.plus(size / before, p)
-            self.monitor.poll()
+        wanted, done = space.inner(r, r) * accuracy**2, 0
+        with self.monitor.stage("direction") as stage:
+            if stage.known is not None:
+                d, r, p = (_unpacked(name, stage.known) for name in "drp")
+                size, done = float(stage.known["size"]), int(stage.known["done"])
+                space.products = int(stage.known["products"])
+            for iteration in range(done, MOST):
+                if not (size > 0 and space.inner(r, r) > wanted):
+                    break
+                applied = A.apply(p)
+                steepness = space.inner(p, applied)
+                if not steepness > 0:  # rounding is all that is left
+                    break
+                d = d.plus(-size / steepness, p)
+                r = r.plus(-size / steepness, applied)
+                z = A.precondition(r)
+                size, before = space.inner(r, z), size
+                p = z.plus(size / before, p)
+                state = {**_packed("d", d), **_packed("r", r), **_packed("p", p)}
+                counts = {"done": iteration + 1, "products": space.products}
+                stage.reached({**state, **counts, "size": size})
+                self.monitor.poll()
         return d
 
     def _settle_offset(self) -> None:
@@ -282,3 +325,24 @@ class _Descent:
             b = b + step
         if problem.losses(self.f.values + b) <= problem.losses(self.F):
             self.offset = b
+
+
+def _state(descent: _Descent, place: int) -> State:
+    """Return what it takes to go on; place: of the next penalty in the path."""
+    plain: State = {
+        "place": place,
+        "steps": descent.steps,
+        "products": descent.elements.products,
+        "squared": descent.squared,
+    }
+    return {**plain, "offset": descent.offset, **_packed("f", descent.f)}
+
+
+def _take_up(descent: _Descent, known: State | None) -> int:
+    """Go on from what is known of an earlier process; return the place in the path."""
+    if known is None:
+        return 0
+    descent.steps, descent.elements.products = int(known["steps"]), int(known["products"])
+    descent.offset, descent.squared = np.asarray(known["offset"]), float(known["squared"])
+    descent.f = _unpacked("f", known)
+    return int(known["place"])
