@@ -41,6 +41,7 @@ FOLDER = HERE.parent / "build" / "scale"
 RESULTS = HERE / "results" / "scale.jsonl"
 BLOCK = 50_000
 LIMIT = "1.3GB"  # beyond inputs and what is there before a fit
+WIDER = "2GB"  # of which 1.6 are reserved for numbers of ten million rows, and less is used
 SMALLER = 20
 EVERY = 0.01  # seconds between two looks at the memory of a process
 
@@ -130,7 +131,7 @@ def case_parquet(run: Runner) -> Iterator[str]:
     for count in (rows // 10, rows):
         folder = FOLDER / f"parquet-{count}"
         parquet_files(folder, count, BLOCK)
-        options = {"rows": count, "centres": centres, "block": BLOCK, "limit": LIMIT}
+        options = {"rows": count, "centres": centres, "block": BLOCK, "limit": WIDER}
         found.append(run("parquet", **options | {"folder": str(folder)}))
         roof = normal_equation_roof(count, found[-1]["rank"], rates)
         yield (
