@@ -8,7 +8,7 @@ gram_family([...], X)   many kernels over shared statistics
 from .family import GramFamily
 from .matrix import Explanation, Gram
 from .memory import available_memory, limit_in_bytes
-from .pivots import PartialFactor, partial_cholesky
+from .pivots import PartialFactor, partial_cholesky, partial_factor, spanned_columns
 from .plan import Plan
 from .prepared import Prepared, evaluate, gram, gram_family, prepare
 from .sinks import Multiply, Normal, Sink, Sums, TopK
@@ -35,6 +35,8 @@ __all__ = [
     "limit_in_bytes",
     "limited_threads",
     "partial_cholesky",
+    "partial_factor",
     "prepare",
+    "spanned_columns",
     "threads",
 ]

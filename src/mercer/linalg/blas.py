@@ -23,6 +23,7 @@ from ..checks import Array
 WORK = 1e9  # multiplications in one call of BLAS: some 50 ms on one processor
 SIDE = 2048  # of the tiles of a large square
 TILE = 128  # of a matrix that is mirrored, so that rows and columns of it stay in cache
+SUMMED = 4096  # columns that are added up in single precision
 COLUMNS = 512  # of a product that is taken in parts: enough for the speed of a large one
 
 _lock = threading.Lock()
@@ -117,6 +118,64 @@ def add_square(half: Array, A: Array) -> None:
         for first in range(0, start, SIDE):
             columns = slice(first, first + SIDE)
             half[rows, columns] += product(A[rows], A[columns].T)
+
+
+class SquareSum:
+    """The sum of A A' over several A, on and below the diagonal, in double precision.
+
+    What is in single precision is added up so over a few thousand columns only.
+    """
+
+    def __init__(self, size: int, dtype: Any) -> None:
+        self.total = np.zeros((size, size), order="F")
+        self._syrk = blas.ssyrk if dtype == np.float32 else blas.dsyrk
+        self._part = np.zeros((size, size), dtype=dtype, order="F")
+        self._columns = 0
+
+    def add(self, A: Array) -> None:
+        """Add A A'; A has the precision that was named."""
+        if 0 in A.shape:
+            return
+        a, turned = _as_columns(A)
+        self._syrk(1.0, a, 1.0, self._part, trans=turned, lower=1, overwrite_c=1)
+        self._columns += A.shape[1]
+        if self._columns >= SUMMED:
+            self.result()
+
+    def result(self) -> Array:
+        """Return the sum so far, zeros above its diagonal."""
+        self.total += self._part
+        self._part[:] = 0
+        self._columns = 0
+        return self.total
+
+
+def divide_lower(L: Array, B: Array) -> None:
+    """Overwrite B, kept by rows or by columns, with L**-1 B for a lower triangular L."""
+    if 0 in B.shape:
+        return
+    trsm = blas.strsm if B.dtype == np.float32 else blas.dtrsm
+    factor = np.asfortranarray(L, B.dtype)
+    if B.flags.f_contiguous:
+        _in_place(B, trsm(1.0, factor, B, lower=1, overwrite_b=1))
+    else:
+        _in_place(B.T, trsm(1.0, factor, B.T, side=1, lower=1, trans_a=1, overwrite_b=1))
+
+
+def subtract_product(C: Array, A: Array, B: Array) -> None:
+    """Take A B off C; all three are kept row by row, in one precision."""
+    gemm = blas.sgemm if C.dtype == np.float32 else blas.dgemm
+    step = max(64, int(4 * WORK / max(C.size, 1)))
+    for start in range(0, len(B), step):
+        part = slice(start, start + step)
+        found = gemm(-1.0, B[part].T, A[:, part].T, 1.0, C.T, overwrite_c=1)
+        _in_place(C.T, found)
+
+
+def _in_place(out: Array, found: Array) -> None:
+    """Copy what BLAS could not leave where it was asked to."""
+    if not np.may_share_memory(out, found):
+        out[:] = found
 
 
 def add_products(half: Array, A: Array, B: Array, factor: float) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,8 +13,8 @@ from ..checks import Array
 from ..monitor import Monitor, Stopped
 from ..stages import State
 from ..status import Status
-from .blas import product
-from .cholesky import NotPositiveDefinite, TileCholesky, dense_bands, inner_products
+from .blas import SquareSum, mirror, product
+from .cholesky import NotPositiveDefinite, TileCholesky, dense_bands
 
 Operator = Callable[[Array], Array]
 
@@ -183,16 +183,25 @@ def _record(iteration: int, systems: Sequence[System]) -> dict[str, Any]:
 class LowRankPreconditioner:
     """M**-1 = (T' T + alpha I)**-1, by Woodbury's identity.
 
-    T: (rank, n), from a partial Cholesky factor of A.
+    bands: slices of the points, one after another, and the rows of T' that belong to them, from a
+    partial Cholesky factor of A with `rank` columns. All of one precision.
     """
 
-    def __init__(self, T: Array, monitor: Monitor) -> None:
-        self.T, self.monitor = T, monitor
-        self.inner = inner_products(T, monitor)
+    def __init__(
+        self, bands: Iterable[tuple[slice, Array]], rank: int, dtype: Any, monitor: Monitor
+    ) -> None:
+        self.bands: list[tuple[slice, Array]] = []
+        self.dtype, self.monitor = np.dtype(dtype), monitor
+        total = SquareSum(rank, dtype)
+        for rows, band in bands:
+            total.add(band.T)
+            self.bands.append((rows, band))
+            monitor.poll()
+        self.inner = mirror(total.result())
 
     def at(self, alpha: float) -> Operator:
         """Return r -> M**-1 r."""
-        rank, dtype = len(self.T), self.T.dtype
+        rank, dtype = len(self.inner), self.dtype
         if alpha == 0:  # T' T alone has no inverse
             return lambda R: R
         if rank == 0:
@@ -204,7 +213,15 @@ class LowRankPreconditioner:
         factor = TileCholesky(dense_bands(shifted), np.float64, self.monitor)
 
         def apply(R: Array) -> Array:
-            inside = factor.solve(product(self.T, R.astype(dtype)))
-            return np.asarray((R - product(self.T.T, inside.astype(dtype))) / alpha)
+            single = R.astype(dtype)
+            total = np.zeros((rank, R.shape[1]))
+            for rows, band in self.bands:
+                total += product(band.T, single[rows])
+            inside = factor.solve(total).astype(dtype)
+            out = np.array(R, dtype=np.float64)
+            for rows, band in self.bands:
+                out[rows] -= product(band, inside)
+            out /= alpha
+            return out
 
         return apply

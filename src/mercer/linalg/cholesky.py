@@ -11,7 +11,7 @@ from scipy.linalg import blas, lapack
 
 from ..checks import Array
 from ..monitor import Monitor
-from .blas import blas_threads, half_square, mirror, product
+from .blas import SquareSum, blas_threads, mirror, product
 from .eigen import extreme_eigenvalues
 
 PANEL = 64  # pivots between two updates of the rest
@@ -47,13 +47,12 @@ def negative_eigenvalue(A: Array, allowed: float, monitor: Monitor) -> float:
 
 def inner_products(T: Array, monitor: Monitor) -> Array:
     """Return T T' in double precision, in parts short enough to be stopped between them."""
-    total = np.zeros((len(T), len(T)), order="F")
-    step = max(64, int(4e9 / max(len(T), 1) ** 2))
+    total = SquareSum(len(T), T.dtype)
+    step = max(64, int(8e9 / max(len(T), 1) ** 2))
     for start in range(0, T.shape[1], step):
-        part = T[:, start : start + step]
-        total += half_square(part)
+        total.add(T[:, start : start + step])
         monitor.poll()
-    return mirror(total)
+    return mirror(total.result())
 
 
 def pivoted_cholesky(K: Array, least: float, monitor: Monitor) -> tuple[Array, Array]:

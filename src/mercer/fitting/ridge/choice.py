@@ -102,6 +102,14 @@ class RidgeChoice(GramBudget):
             return np.inf
         return self._factor_cost() / self.settings.costs.iteration(*self._system())
 
+    def _iteration(self, K: Gram, rank: int) -> float:
+        """Return the cost of a step of conjugate gradients, in multiplications."""
+        costs = self.settings.costs
+        if K.plan.kind == "on the fly":
+            return self._pass_seconds() * costs.single
+        n, columns, itemsize, _ = self._system()
+        return costs.iteration(n, columns, itemsize, rank) * costs.single / 2
+
     def _too_slow(self) -> bool:
         """Return whether passes over a K that is computed anew take too long."""
         seconds = self._pass_seconds()

@@ -163,6 +163,7 @@ class RidgeFit(RidgeChoice):
             tol=self.settings.tol,
             max_iter=self.settings.max_iter,
             rank=rank,
+            iteration=self._iteration(K, rank),
             random_state=self.settings.run.seed,
             alternative=self._alternative(K, exact),
         )

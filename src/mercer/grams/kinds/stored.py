@@ -55,6 +55,8 @@ class StoredGram(ComputedGram):
         return room
 
     def restrict(self, rows: Any, columns: Any) -> Gram:
+        if isinstance(rows, slice) and rows == slice(None):
+            _ = self.values  # of which all rows are wanted: computed once, not part by part
         made = super().restrict(rows, columns)
         if isinstance(made, StoredGram) and self._values is not None:
             made._values = self.block(rows, columns)

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...checks import Array
-from ...grams import Gram, Multiply, partial_cholesky
+from ...grams import Gram, Multiply, partial_factor, spanned_columns
 from ...linalg.cg import LowRankPreconditioner, Operator, Patience, System, conjugate_gradients
 from ...linalg.cholesky import SINGLE_FROM, TILE, NotPositiveDefinite, TileCholesky
 from ...monitor import Monitor, Stopped
 from ...stages import State
 from ...status import Status
 from .problem import RidgeProblem, Solution, assess, left_out_errors, unsolved
+from .worth import Worth
 
 REFINEMENTS = 30
 PRECISE_BELOW = 2e-5  # residuals that single-precision sums cannot tell
@@ -177,7 +178,8 @@ class ConjugateGradients:
     """Conjugate gradients on all outputs at once, with a randomly pivoted partial Cholesky factor
     as preconditioner.
 
-    rank: of the preconditioner. exact: the matrix that decides, where K itself is stored with
+    rank: of the preconditioner, at most. iteration: what one of them costs, in multiplications of
+    a large matrix product: columns that cost more than they save are left out. exact: the matrix that decides, where K itself is stored with
     fewer digits; the solution is then refined against it. alternative: what another way costs, as a
     number of iterations; `TooSlow` is raised where those still to come look like more.
 
@@ -189,6 +191,7 @@ class ConjugateGradients:
     max_iter: int
     rank: int
     random_state: int
+    iteration: float = np.inf
     alternative: float = np.inf
 
     def solve(
@@ -248,13 +251,24 @@ class _Refinement:
         roots = None if self.problem.weight is None else self.problem.roots[:, 0]
 
         def factor() -> State:
-            rank = self.settings.rank
-            return {"T": partial_cholesky(self.K, rank, random, roots, np.float32).values}
+            worth = self._worth()
+            pivots, lower = partial_factor(self.K, self.settings.rank, random, roots, worth)
+            return {"pivots": pivots, "lower": lower}
 
-        T = np.asarray(self.monitor.kept("preconditioner", factor)["T"])
-        self.rank = len(T)
-        preconditioner = LowRankPreconditioner(T, self.monitor)
+        found = self.monitor.kept("preconditioner", factor)
+        pivots, lower = np.asarray(found["pivots"]), np.asarray(found["lower"])
+        self.rank = len(pivots)
+        bands = spanned_columns(self.K, pivots, lower, roots)
+        preconditioner = LowRankPreconditioner(bands, self.rank, lower.dtype, self.monitor)
         return [preconditioner.at(alpha) for alpha, _ in self.groups]
+
+    def _worth(self) -> Worth:
+        return Worth(
+            points=len(self.right),
+            alpha=min(alpha for alpha, _ in self.groups),
+            tol=self.settings.tol,
+            iteration=self.settings.iteration,
+        )
 
     def run(self, operators: list[Operator]) -> Status:
         """Return the status; solutions and residuals are those of the last full correction."""
