@@ -315,16 +315,17 @@ void bind_engine_of(nb::module_& m, const char* panels_name, const char* job_nam
     nb::class_<Packed>(m, packed_name, "A symmetric matrix, half of it kept.")
         .def_static(
             "make",
-            [](const Held& held, bool narrow, const std::optional<Stop>& stop) {
+            [](const Held& held, bool narrow, std::int64_t most, const std::optional<Stop>& stop) {
                 std::unique_ptr<Packed> made;
                 run(stop, [&](const mercer::Poll& poll) {
-                    made = std::make_unique<Packed>(held.job, narrow, poll);
+                    made = std::make_unique<Packed>(held.job, narrow, most, poll);
                     return made->complete();
                 });
                 return made;
             },
-            "job"_a, "narrow"_a, "stop"_a.none(),
-            "The matrix of a job on one collection of points; narrow keeps 16 bits per number.")
+            "job"_a, "narrow"_a, "most"_a, "stop"_a.none(),
+            "The matrix of a job on one collection of points; narrow keeps 16 bits per number. "
+            "Blocks that do not fit `most` bytes are computed anew in every product.")
         .def_prop_ro("complete", &Packed::complete)
         .def_prop_ro("bytes", &Packed::bytes)
         .def_prop_ro("error", &Packed::error)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 #include "system/cpu.hpp"
@@ -10,37 +11,63 @@
 namespace mercer {
 
 template <class T>
-Packed<T>::Packed(const Job<T>& job, bool narrow, const Poll& poll)
-    : n_(job.size()), tile_rows_(job.tile_rows()), tile_columns_(job.tile_columns()) {
+Packed<T>::Packed(const Job<T>& job, bool narrow, std::int64_t most, const Poll& poll)
+    : job_(job), n_(job.size()), tile_rows_(job.tile_rows()), tile_columns_(job.tile_columns()) {
     if (!job.same_points())
         throw std::invalid_argument("Packed: the matrix must be that of one collection of points.");
     blocks_ = job.block_list();
-    const auto count = static_cast<std::int64_t>(blocks_.size());
     const std::int64_t size = tile_rows_ * tile_columns_;
+    choose(most / (size * static_cast<std::int64_t>(narrow ? sizeof(std::uint16_t) : sizeof(T))));
     if (narrow) {
-        codes_ = aligned<std::uint16_t>(count * size);
-        low_.resize(blocks_.size());
-        step_.resize(blocks_.size());
+        codes_ = aligned<std::uint16_t>(kept_ * size);
+        low_.resize(static_cast<std::size_t>(kept_));
+        step_.resize(static_cast<std::size_t>(kept_));
     } else {
-        values_ = aligned<T>(count * size);
+        values_ = aligned<T>(kept_ * size);
     }
     auto scratch = job.scratches(num_threads());
     complete_ = parallel_for(
-        count,
+        std::ssize(blocks_),
         [&](std::int64_t task, int worker) {
-            const Block& block = blocks_[static_cast<std::size_t>(task)];
+            const auto index = static_cast<std::size_t>(task);
             Scratch& own = scratch[static_cast<std::size_t>(worker)];
-            keep(task, block, job.evaluate(block, true, own));
+            if (place_[index] >= 0)
+                keep(place_[index], blocks_[index], job.evaluate(blocks_[index], true, own));
         },
         poll);
 }
 
+// Which blocks are kept, at most so many: spread by the golden ratio, because blocks go to workers
+// in turn, and any regular pattern could give one of them all that is kept.
+template <class T>
+void Packed<T>::choose(std::int64_t most) {
+    const std::int64_t count = std::ssize(blocks_);
+    std::vector<std::int64_t> order(blocks_.size());
+    std::iota(order.begin(), order.end(), std::int64_t(0));
+    kept_ = std::clamp<std::int64_t>(most, 0, count);
+    place_.assign(blocks_.size(), 0);
+    if (kept_ < count) {
+        constexpr double golden = 0.6180339887498949;
+        const auto spread = [](std::int64_t i) {
+            const double turns = golden * static_cast<double>(i);
+            return turns - std::floor(turns);
+        };
+        std::nth_element(order.begin(), order.begin() + kept_, order.end(),
+                         [&](std::int64_t a, std::int64_t b) { return spread(a) < spread(b); });
+        for (auto i = order.begin() + kept_; i != order.end(); ++i)
+            place_[static_cast<std::size_t>(*i)] = -1;
+    }
+    std::int64_t next = 0;
+    for (auto& place : place_)
+        if (place >= 0) place = next++;
+}
+
 // What lies below the diagonal was not computed and is never used: it is left out of the range.
 template <class T>
-void Packed<T>::keep(std::int64_t task, const Block& block, const T* values) {
+void Packed<T>::keep(std::int64_t place, const Block& block, const T* values) {
     const std::int64_t size = tile_rows_ * tile_columns_;
     if (!codes_) {
-        std::copy_n(values, block.rows * tile_columns_, values_.get() + task * size);
+        std::copy_n(values, block.rows * tile_columns_, values_.get() + place * size);
         return;
     }
     T low = std::numeric_limits<T>::infinity(), high = -low;
@@ -53,17 +80,17 @@ void Packed<T>::keep(std::int64_t task, const Block& block, const T* values) {
             high = std::max(high, value);
         }
     if (!finite) {  // as the job has noted: the whole block is NaN
-        low_[static_cast<std::size_t>(task)] = std::numeric_limits<T>::quiet_NaN();
-        step_[static_cast<std::size_t>(task)] = 0;
-        std::fill_n(codes_.get() + task * size, size, std::uint16_t(0));
+        low_[static_cast<std::size_t>(place)] = std::numeric_limits<T>::quiet_NaN();
+        step_[static_cast<std::size_t>(place)] = 0;
+        std::fill_n(codes_.get() + place * size, size, std::uint16_t(0));
         return;
     }
     const T step = (high - low) / T(65535);
-    low_[static_cast<std::size_t>(task)] = low;
-    step_[static_cast<std::size_t>(task)] = step;
+    low_[static_cast<std::size_t>(place)] = low;
+    step_[static_cast<std::size_t>(place)] = step;
     for (std::int64_t i = 0; i < block.rows; ++i) {
         const std::int64_t from = first_kept(block, i);
-        std::uint16_t* row = codes_.get() + task * size + i * tile_columns_;
+        std::uint16_t* row = codes_.get() + place * size + i * tile_columns_;
         std::fill_n(row, tile_columns_, std::uint16_t(0));
         kernels<T>().encode(values + i * tile_columns_ + from, block.columns - from, low, step,
                             row + from);
@@ -75,21 +102,31 @@ std::int64_t Packed<T>::first_kept(const Block& block, std::int64_t i) const {
     return std::clamp<std::int64_t>(block.row + i - block.column, 0, block.columns);
 }
 
-// The values of a block; narrow ones are written into `room`.
+// The values of a block that is kept; narrow ones are written into `room`.
 template <class T>
 const T* Packed<T>::block_values(std::int64_t task, T* room) const {
     const std::int64_t size = tile_rows_ * tile_columns_;
-    if (!codes_) return values_.get() + task * size;
-    const auto index = static_cast<std::size_t>(task);
-    kernels<T>().decode(codes_.get() + task * size, blocks_[index].rows * tile_columns_,
-                        low_[index], step_[index], room);
+    const std::int64_t place = place_[static_cast<std::size_t>(task)];
+    if (!codes_) return values_.get() + place * size;
+    const auto index = static_cast<std::size_t>(place);
+    const std::int64_t rows = blocks_[static_cast<std::size_t>(task)].rows;
+    kernels<T>().decode(codes_.get() + place * size, rows * tile_columns_, low_[index],
+                        step_[index], room);
     return room;
+}
+
+// The numbers of a block, if they are kept as they will be used.
+template <class T>
+const T* Packed<T>::kept_ahead(std::int64_t task) const {
+    if (codes_ || task >= std::ssize(blocks_)) return nullptr;
+    const std::int64_t place = place_[static_cast<std::size_t>(task)];
+    return place < 0 ? nullptr : values_.get() + place * tile_rows_ * tile_columns_;
 }
 
 template <class T>
 std::int64_t Packed<T>::bytes() const {
     const auto each = static_cast<std::int64_t>(codes_ ? sizeof(std::uint16_t) : sizeof(T));
-    return static_cast<std::int64_t>(blocks_.size()) * tile_rows_ * tile_columns_ * each;
+    return kept_ * tile_rows_ * tile_columns_ * each;
 }
 
 template <class T>
@@ -111,15 +148,18 @@ template <class T>
 bool Packed<T>::multiply(const double* v, std::int64_t count, double* out, const Poll& poll) const {
     Product<T> product(n_, n_, true, v, count, tile_rows_, tile_columns_, num_threads());
     auto room = rooms();
+    std::vector<Scratch> scratch;
+    if (partial()) scratch = job_.scratches(num_threads());
     const bool done = parallel_in_turn(
-        static_cast<std::int64_t>(blocks_.size()),
+        std::ssize(blocks_),
         [&](std::int64_t task, int worker) {
-            const std::int64_t next = task + num_threads();
-            const bool ahead = !codes_ && next < static_cast<std::int64_t>(blocks_.size());
-            product.add(blocks_[static_cast<std::size_t>(task)],
-                        block_values(task, room[static_cast<std::size_t>(worker)].get()),
-                        ahead ? values_.get() + next * tile_rows_ * tile_columns_ : nullptr,
-                        worker);
+            const auto own = static_cast<std::size_t>(worker);
+            const Block& block = blocks_[static_cast<std::size_t>(task)];
+            const bool kept = place_[static_cast<std::size_t>(task)] >= 0;
+            product.add(block,
+                        kept ? block_values(task, room[own].get())
+                             : job_.evaluate(block, true, scratch[own], false),
+                        kept_ahead(task + num_threads()), worker);
         },
         poll);
     if (done) product.finish(out);
@@ -131,6 +171,10 @@ void Packed<T>::rows(const std::int64_t* chosen, std::int64_t count, T* out) con
     for (std::int64_t r = 0; r < count; ++r)
         if (chosen[r] < 0 || chosen[r] >= n_)
             throw std::invalid_argument("Packed: a row must be one of the points.");
+    if (partial()) {
+        job_.rows(chosen, count, out, nullptr);
+        return;
+    }
     auto room = rooms();
     parallel_for(
         static_cast<std::int64_t>(blocks_.size()),

@@ -8,12 +8,14 @@
 
 namespace mercer {
 
-// A symmetric matrix kept as the blocks on and above its diagonal, about half of its numbers.
+// A symmetric matrix kept as the blocks on and above its diagonal, about half of its numbers. Where
+// not all of them fit, some are kept and the others computed anew in every product.
 template <class T>
 class Packed {
 public:
     // narrow: keep 16 bits of each number, between the smallest and the largest of its block.
-    Packed(const Job<T>& job, bool narrow, const Poll& poll);
+    // most: bytes that may be kept. The points of the job must stay where they are.
+    Packed(const Job<T>& job, bool narrow, std::int64_t most, const Poll& poll);
 
     bool complete() const { return complete_; }  // false: stopped by `poll`
     std::int64_t size() const { return n_; }
@@ -25,14 +27,20 @@ public:
 
 private:
     using Scratch = typename Job<T>::Scratch;
-    void keep(std::int64_t task, const Block& block, const T* values);
+    void choose(std::int64_t most);
+    void keep(std::int64_t place, const Block& block, const T* values);
     std::int64_t first_kept(const Block& block, std::int64_t i) const;
     const T* block_values(std::int64_t task, T* room) const;
+    const T* kept_ahead(std::int64_t task) const;
+    bool partial() const { return kept_ < std::ssize(blocks_); }
     std::vector<Aligned<T>> rooms() const;
     void copy_row(const Block& block, const T* values, std::int64_t point, T* row) const;
 
+    Job<T> job_;
     std::int64_t n_, tile_rows_, tile_columns_;
     std::vector<Block> blocks_;
+    std::vector<std::int64_t> place_;  // of each block among those that are kept, or -1
+    std::int64_t kept_ = 0;
     Aligned<T> values_;             // either these,
     Aligned<std::uint16_t> codes_;  // or these with the two numbers of each block
     std::vector<T> low_, step_;

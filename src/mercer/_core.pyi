@@ -105,9 +105,9 @@ class Packed32:
     """A symmetric matrix, half of it kept."""
 
     @staticmethod
-    def make(job: Job32, narrow: bool, stop: Callable[[], bool] | None) -> Packed32:
+    def make(job: Job32, narrow: bool, most: int, stop: Callable[[], bool] | None) -> Packed32:
         """
-        The matrix of a job on one collection of points; narrow keeps 16 bits per number.
+        The matrix of a job on one collection of points; narrow keeps 16 bits per number. Blocks that do not fit `most` bytes are computed anew in every product.
         """
 
     @property
@@ -208,9 +208,9 @@ class Packed64:
     """A symmetric matrix, half of it kept."""
 
     @staticmethod
-    def make(job: Job64, narrow: bool, stop: Callable[[], bool] | None) -> Packed64:
+    def make(job: Job64, narrow: bool, most: int, stop: Callable[[], bool] | None) -> Packed64:
         """
-        The matrix of a job on one collection of points; narrow keeps 16 bits per number.
+        The matrix of a job on one collection of points; narrow keeps 16 bits per number. Blocks that do not fit `most` bytes are computed anew in every product.
         """
 
     @property

@@ -246,6 +246,26 @@ def test_sixteen_bits_are_off_by_no_more_than_they_say(n: int, dtype: Any) -> No
         gram(kernel, X, X.copy(), store="16 bit")
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_does_not_fit_is_computed_anew(dtype: Any) -> None:
+    kernel, n = Gaussian(0.3) + 2 * Linear(), 1500
+    X, V = rows(n, dtype), np.random.default_rng(1).normal(size=(n, 3))
+    K = kernel.formula(X.astype(float))
+    whole = gram(kernel, X, store="part", memory_limit=10**9)
+    form = gram(kernel, X, store="part", memory_limit=1_500_000)
+    assert isinstance(form, PackedGram)
+    assert isinstance(whole, PackedGram)
+    assert form.plan.kind == "partly stored in 16 bits"
+    assert 0 < form.packed.bytes <= form.plan.kept < whole.packed.bytes
+    bound = form.packed.error + TOLERANCE[dtype] * np.abs(K).max()
+    assert np.abs(form @ V - K @ V).max() <= 2 * bound * np.abs(V).sum(axis=0).max()
+    assert not np.array_equal(form @ V, gram(kernel, X, store=False) @ V)
+    assert np.allclose(form.rows([3, 1400]), K[[3, 1400]], rtol=0, atol=bound)
+    assert np.abs(form.dense() - K).max() <= bound
+    with pytest.raises(MemoryError, match="must fit memory_limit"):
+        gram(kernel, X, store="part", memory_limit=1000)
+
+
 @dataclass(frozen=True, repr=False)
 class EveryInstruction(Kernel):
     """Uses each operation that has a native form."""

@@ -194,7 +194,7 @@ def test_outputs_must_fit() -> None:
 
 
 def test_packed_matrices_refuse_what_does_not_fit() -> None:
-    packed = _native.Packed32.make(job(), False, None)
+    packed = _native.Packed32.make(job(), False, 2**62, None)
     out = np.zeros((1, 30), dtype=F32)
     for row in (-1, 30):
         with pytest.raises(ValueError, match="a row must be one of the points"):
@@ -206,11 +206,11 @@ def test_packed_matrices_refuse_what_does_not_fit() -> None:
     with pytest.raises(ValueError, match="must fit the matrix"):
         packed.multiply(np.zeros((29, 1)), np.zeros((29, 1)), None)
     with pytest.raises(ValueError, match="that of one collection"):
-        _native.Packed32.make(job(same_points=False), False, None)
+        _native.Packed32.make(job(same_points=False), False, 2**62, None)
     points = panels()
     unfit = _native.Panels32.pack(np.full((30, 4), np.inf, dtype=F32), None, None)
     held = job(left=[unfit], right=[unfit])
-    narrow = _native.Packed32.make(held, True, None)
+    narrow = _native.Packed32.make(held, True, 2**62, None)
     assert not held.finite  # 16 bits hold numbers only: a block with anything else is lost
     narrow.rows(np.array([0]), out)
     assert np.isnan(out).all()

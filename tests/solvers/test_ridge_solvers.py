@@ -192,6 +192,7 @@ KEPT = {
     "32 bits": ({"store": "half", "dtype": np.float32}, {"store": False}),
     "16 bits": ({"store": "16 bit", "dtype": np.float32}, {"store": False}),
     "16 bits of float64": ({"store": "16 bit"}, {"store": False}),
+    "a part": ({"store": "part", "memory_limit": 400_000}, {"store": False}),
 }
 
 

@@ -189,13 +189,16 @@ class NativeTile:
         self._run(monitor, lambda stop: self.job.top(shift, columns, keys, stop))
         return columns, keys
 
-    def pack(self, narrow: bool, monitor: Monitor) -> Any:
-        """Return K of one collection, half of it kept; narrow: in 16 bits per number."""
+    def pack(self, narrow: bool, most: int, monitor: Monitor) -> Any:
+        """Return K of one collection, half of it kept or so much of that as fits `most` bytes.
+
+        narrow: in 16 bits per number.
+        """
         kind: Any = _native.Packed32 if self.dtype == np.float32 else _native.Packed64
         made: list[Any] = []
 
         def job(stop: Callable[[], bool]) -> bool:
-            made.append(kind.make(self.job, narrow, stop))
+            made.append(kind.make(self.job, narrow, most, stop))
             return bool(made[0].complete)
 
         self._run(monitor, job)

@@ -37,8 +37,8 @@ class Plan:
     Parameters
     ----------
     kind : str
-        "stored", "half stored", "on the fly", "low rank", "sparse features", "precomputed" or "row
-        blocks".
+        "stored", "half stored", "half stored in 16 bits", "partly stored in 16 bits", "on the fly",
+        "low rank", "sparse features", "precomputed" or "row blocks".
     reason : str
         Why this kind was chosen.
     band_rows : int
@@ -47,6 +47,8 @@ class Plan:
         Memory that will be allocated beyond the inputs.
     limit : int
         Memory that may be allocated.
+    kept : int
+        Bytes of K that are kept, where it is half or partly stored.
     """
 
     kind: str
@@ -54,6 +56,7 @@ class Plan:
     band_rows: int
     bytes: int
     limit: int
+    kept: int = 0
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,7 @@ class Question:
 
     @cached_property
     def half(self) -> int:
-        size = 2 if self.store == "16 bit" else self.itemsize
+        size = 2 if self.store in ("16 bit", "part") else self.itemsize
         return (self.shape[0] // 2 + HALF_MARGIN) * self.shape[1] * size
 
     @cached_property
@@ -126,7 +129,7 @@ def make_plan(
 ) -> Plan:
     """Return the first kind that pays and fits; refuse if none does."""
     if isinstance(store, str):
-        checks.one_of("gram", "store", store, ("whole", "half", "16 bit"))
+        checks.one_of("gram", "store", store, ("whole", "half", "16 bit", "part"))
     kinds = USES[checks.one_of("gram", "use", use, tuple(USES))]
     limit = limit_in_bytes("gram", memory_limit)
     asked = Question(kernel, left, right, np.dtype(dtype).itemsize, limit, store)
@@ -201,7 +204,7 @@ def _has_tensor(kernel: Kernel) -> bool:
 
 
 def _half_stored(asked: Question) -> Plan | None:
-    wanted = asked.store in ("half", "16 bit")
+    wanted = asked.store in ("half", "16 bit", "part")
     if asked.store in (False, "whole") or not (wanted or asked.half < asked.whole):
         return None
     if not _packable(asked.kernel, asked.left, asked.right):
@@ -209,15 +212,22 @@ def _half_stored(asked: Question) -> Plan | None:
             must = f"store={asked.store!r} takes a native kernel of one collection of points"
             raise KernelError(sentence("gram", must, repr(asked.kernel)))
         return None
-    if asked.half + asked.least > asked.limit:
-        return None
-    reason = f"half of K needs {bytes_text(asked.half)}, the limit is {bytes_text(asked.limit)}"
+    kept, need, limit = asked.half, bytes_text(asked.half), bytes_text(asked.limit)
     kind = "half stored in 16 bits" if asked.store == "16 bit" else "half stored"
-    return asked.plan(kind, reason, asked.sides + asked.half)
+    reason = f"half of K needs {need}, the limit is {limit}"
+    if asked.store == "part":
+        kept = min(kept, asked.limit - asked.least)
+        kind = "partly stored in 16 bits"
+        reason = (
+            f"of {need} for half of K {bytes_text(max(kept, 0))} are kept, the limit is {limit}"
+        )
+    if kept <= 0 or kept + asked.least > asked.limit:
+        return None
+    return replace(asked.plan(kind, reason, asked.sides + kept), kept=kept)
 
 
 def _stored(asked: Question) -> Plan | None:
-    unwanted = asked.store in (False, "half", "16 bit")
+    unwanted = asked.store in (False, "half", "16 bit", "part")
     if unwanted or asked.whole + asked.least > asked.limit:
         return None
     reason = f"K needs {bytes_text(asked.whole)}, the limit is {bytes_text(asked.limit)}"

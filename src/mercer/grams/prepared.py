@@ -314,7 +314,8 @@ def gram(
     store : bool or str, default=None
         True insists on keeping K, "whole" on keeping all of it, "half" on keeping half of it, "16
         bit" on keeping half of it in fixed point, for a solver that refines (`packed.error` tells
-        how far off it is). False insists on computing it anew. None lets the limit decide.
+        how far off it is), "part" on keeping as much of that as fits. False insists on computing
+        it anew. None lets the limit decide.
     dtype : dtype, default=None
         Either float32 or float64; None means the precision of the points.
     monitor : Monitor, default=None
@@ -348,6 +349,7 @@ def gram(
         "stored": StoredGram,
         "half stored": PackedGram,
         "half stored in 16 bits": PackedGram,
+        "partly stored in 16 bits": PackedGram,
         "on the fly": TiledGram,
         "precomputed": TiledGram,
         "low rank": FeaturesGram,

@@ -105,10 +105,16 @@ class RidgeChoice(GramBudget):
     def _iteration(self, K: Gram, rank: int) -> float:
         """Return the cost of a step of conjugate gradients, in multiplications."""
         costs = self.settings.costs
-        if K.plan.kind == "on the fly":
-            return self._pass_seconds() * costs.single
         n, columns, itemsize, _ = self._system()
-        return costs.iteration(n, columns, itemsize, rank) * costs.single / 2
+        computed = self._computed(K)
+        read = (1 - computed) * costs.iteration(n, columns, itemsize, rank) / 2
+        return (computed * self._pass_seconds() + read) * costs.single
+
+    def _computed(self, K: Gram) -> float:
+        """Return the share of K that every pass computes anew."""
+        if K.plan.kind == "partly stored in 16 bits":
+            return max(1 - K.plan.kept / (self.n**2), 0.0)  # two bytes for half of the entries
+        return float(K.plan.kind == "on the fly")
 
     def _too_slow(self) -> bool:
         """Return whether passes over a K that is computed anew take too long."""

@@ -10,6 +10,7 @@ import numpy as np
 from ...checks import Array, KernelError, MemoryLimitError, bytes_text
 from ...grams import Gram, Prepared
 from ...grams.maps.passing import FeatureRows, Passing
+from ...inputs import Matrix
 from ...linalg.cg import TooSlow
 from ...monitor import Stopped
 from ...solvers import (
@@ -22,9 +23,12 @@ from ...solvers import (
 )
 from ...solvers.ridge.nystrom import DIRECT
 from ...solvers.ridge.problem import unsolved
+from ..costs import entry_seconds
 from .choice import RidgeChoice
 
 CENTRES_MOST = 10_000
+READ_SECONDS = 4e-10  # of computing an entry, from which keeping it pays although it is read then
+PART_LEAST = 0.15  # of K that must fit so that it pays to keep a part
 MAP_MOST = 2 * DIRECT  # features of an exact map that a search diagonalises
 
 
@@ -137,13 +141,16 @@ class RidgeFit(RidgeChoice):
                     leave_one_out,
                 )
             why = f"K does not fit {bytes_text(self.limit)} and is computed anew in every pass"
+            part = self._partly_stored(self.limit - reserve)
+            if part is not None:
+                K, exact, why = part, K, f"{part.plan.reason}, the others computed anew"
         found = self._gradients(K, exact, rank)
         if found is None:
             return self._by_cholesky("conjugate gradients got on too slowly", leave_one_out, K)
         plan = f"conjugate gradients, K {K.plan.kind}: {reason or why}"
         if reason:
             plan += f" ({why})"
-        passes = 1 if K.plan.kind != "on the fly" else found.iterations + 1
+        entries = round(self.n**2 * (1 + found.iterations * self._computed(K)))
         size = K.plan.bytes + reserve
         if leave_one_out:
             del K, exact  # the smaller model needs the room
@@ -154,8 +161,20 @@ class RidgeFit(RidgeChoice):
             solution=found,
             centres=np.arange(self.n),
             bytes=size,
-            entries=passes * self.n**2,
+            entries=entries,
         )
+
+    def _partly_stored(self, limit: int) -> Gram | None:
+        """Return K with as much of it stored as fits, where that saves enough to be refined."""
+        points = self.prepared.points
+        if not isinstance(points, Matrix) or entry_seconds(points.n_columns) < READ_SECONDS:
+            return None
+        options: dict[str, Any] = {"store": "part", "dtype": np.float32, "monitor": self.monitor}
+        try:
+            K = self.prepared.gram(memory_limit=max(limit, 1), **options)
+        except (MemoryLimitError, KernelError):
+            return None
+        return K if self._computed(K) < 1 - PART_LEAST else None
 
     def _gradients(self, K: Gram, exact: Gram | None, rank: int) -> Solution | None:
         """Return what conjugate gradients find; None where a factor costs less than going on."""

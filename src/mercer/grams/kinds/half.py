@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from .tiled import TiledGram
 
 
 class PackedGram(TiledGram):
-    """K of one collection, of which half is kept from the second pass on.
+    """K of one collection, of which half, or a part of that, is kept from the second pass on.
 
     So a single pass, such as that for class means, needs no memory for K. With `keep` half is kept
     from the first pass on, for a solver that will make many.
@@ -34,12 +35,14 @@ class PackedGram(TiledGram):
                 raise InputError(
                     sentence("gram", "only a native kernel can be packed", self.kernel)
                 )
-            self._packed = whole.pack(self._narrow, self.monitor)
+            partly = self.plan.kind == "partly stored in 16 bits"
+            most = self.plan.kept if partly else sys.maxsize
+            self._packed = whole.pack(self._narrow, most, self.monitor)
         return self._packed
 
     @property
     def _narrow(self) -> bool:
-        return self.plan.kind == "half stored in 16 bits"
+        return self.plan.kind in ("half stored in 16 bits", "partly stored in 16 bits")
 
     def _passes_by(self) -> bool:
         """Return whether this pass should leave nothing behind."""

@@ -179,9 +179,10 @@ class ConjugateGradients:
     as preconditioner.
 
     rank: of the preconditioner, at most. iteration: what one of them costs, in multiplications of
-    a large matrix product: columns that cost more than they save are left out. exact: the matrix that decides, where K itself is stored with
-    fewer digits; the solution is then refined against it. alternative: what another way costs, as a
-    number of iterations; `TooSlow` is raised where those still to come look like more.
+    a large matrix product: columns that cost more than they save are left out. exact: the matrix
+    that decides, where K itself is stored with fewer digits; the solution is then refined against
+    it. alternative: what another way costs, as a number of iterations; `TooSlow` is raised where
+    those still to come look like more.
 
     Diaz, Epperly, Frangella, Tropp, Webber, "Robust, randomized preconditioning for kernel ridge
     regression" (2023).
