@@ -6,7 +6,7 @@ or `RowBlocks`. A *domain* is a set of words for what a kernel takes; see `DOMAI
 
 from .blocks import RowBlocks
 from .categories import category_codes
-from .convert import as_input, is_elsewhere, register_blocks
+from .convert import as_blocks, as_input, is_elsewhere, register_blocks
 from .graph import Graph
 from .items import OBJECT_DOMAINS
 from .kinds import (
@@ -61,6 +61,7 @@ __all__ = [
     "RowBlocks",
     "Rows",
     "Tree",
+    "as_blocks",
     "as_input",
     "category_codes",
     "domain_text",

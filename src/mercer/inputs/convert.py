@@ -56,6 +56,14 @@ def is_elsewhere(X: Any) -> bool:
     return True
 
 
+def as_blocks(X: PointsLike) -> RowBlocks | None:
+    """Return points that arrive in blocks as such; None for others."""
+    if isinstance(X, RowBlocks):
+        return X
+    is_elsewhere(X)  # loads what knows such collections
+    return next((adapt(X) for matches, adapt in _adapters if matches(X)), None)
+
+
 def as_input(X: PointsLike, domain: frozenset[str] = ANY, who: str = "X") -> Input:
     """Return X as the kind of input that the domain takes, checked; else say what must hold."""
     if isinstance(X, RowBlocks):
@@ -65,10 +73,9 @@ def as_input(X: PointsLike, domain: frozenset[str] = ANY, who: str = "X") -> Inp
         return X.converted(lambda block, where: as_input(block, domain, where))
     if isinstance(X, Input):
         return X
-    is_elsewhere(X)  # loads what knows such collections
-    for matches, adapt in _adapters:
-        if matches(X):
-            return as_input(adapt(X), domain, who)
+    blocks = as_blocks(X)
+    if blocks is not None:
+        return as_input(blocks, domain, who)
     if domain == GRAM:
         return _gram_rows(X, who)
     if scipy.sparse.issparse(X):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 from .. import checks
 from ..checks import Array, InputError, KernelError, sentence
 from ..fitting.cross_validation import as_score, kept_positions, weight_option
+from ..inputs import RowBlocks, as_blocks
 from ..jobs import each
 from ..models.contract.parameters import seed_of
 from ..models.svm.classifier import SVC
@@ -140,6 +141,8 @@ def tune(
     limit = None if time_limit is None else checks.number("tune", "time_limit", time_limit, above=0)
     count = checks.whole("tune", "n_iter", n_iter, least=1)
     checks.one_of("tune", "method", method, METHODS)
+    blocks = as_blocks(X)
+    X, y = (X, y) if blocks is None else (blocks, np.asarray(y))
     task = _Task(
         estimator=estimator,
         X=X,
@@ -262,6 +265,8 @@ class _Task:
 
     def _all_folds(self) -> list[tuple[Array, Array]]:
         folds = _folds(self.cv, self.y, self.estimator, self.random_state, self.X)
+        if isinstance(self.X, RowBlocks):  # which pass by in their order
+            folds = [(np.sort(train), np.sort(test)) for train, test in folds]
         return folds if self.weight is None else _with_weight(folds, self.weight > 0)
 
     def _in_full(self, candidates: list[dict[str, Any]], method: str) -> Tuned:
@@ -350,7 +355,9 @@ class _Search:
             jobs += [(True, positions)] if shared else [(False, [one]) for one in positions]
         models = [(shared, [self._model(candidates[one]) for one in job]) for shared, job in jobs]
         bare = replace(self, X=None, y=None)  # arrays on their own are sent in better ways
-        found = each(_scores_of, models, (bare, self.X, self.y), in_waves)
+        found: Iterable[list[Array]] = (_scores_of(job, bare, self.X, self.y) for job in models)
+        if not isinstance(self.X, RowBlocks):  # whose work goes to them already
+            found = each(_scores_of, models, (bare, self.X, self.y), in_waves)
         for (_, positions), scores in zip(jobs, found, strict=False):
             yield from zip(positions, scores, strict=True)
 
@@ -370,19 +377,26 @@ class _Search:
         for train, test in self.folds:
             model = clone(candidate)
             given = [None if self.weight is None else self.weight[rows] for rows in (train, test)]
-            model.fit(*_safe_split(model, self.X, self.y, train), **_as_option(given[0]))
+            model.fit(*self._some(model, train), **_as_option(given[0]))
             scorer = check_scoring(model, self.scoring)
             option = weight_option(scorer, given[1])
-            found = scorer(model, *_safe_split(model, self.X, self.y, test, train), **option)
+            found = scorer(model, *self._some(model, test, train), **option)
             scores.append(as_score("tune", found))
         return np.array(scores)
+
+    def _some(self, model: Any, rows: Array, train: Array | None = None) -> tuple[Any, Any]:
+        """Return some points and what belongs to them; points in blocks stay where they are."""
+        if isinstance(self.X, RowBlocks):
+            return self.X.only(rows), self.y[rows]
+        found: tuple[Any, Any] = _safe_split(model, self.X, self.y, rows, train)
+        return found
 
     def _shares(self, models: list[Any]) -> bool:
         """Return whether models that differ in C can be found on one matrix."""
         model = models[0]
         if type(model) not in (SVC, SVR) or getattr(model, "probability", False):
             return False
-        if self.weight is not None:
+        if self.weight is not None or isinstance(self.X, RowBlocks):
             return False
         try:
             model._kernel().require_resolved()  # else it depends on the points of the fold
