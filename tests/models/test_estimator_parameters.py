@@ -37,6 +37,7 @@ BAD = {
 
 # What some of these values stand for: parameters that may be so, and are then fitted.
 GOOD = {
+    "text": {"checkpoint"},
     "zero": {
         *("alpha", "alphas", "coef0", "epsilon", "shrinkage", "random_state", "tol", "verbose"),
         *("average", "break_ties", "center", "fit_intercept", "fit_inverse_transform"),
@@ -61,6 +62,7 @@ OPTIONAL = {
         "approximation",
         "budget",
         "callback",
+        "checkpoint",
         "class_weight",
         "cv",
         "gamma",
@@ -76,7 +78,8 @@ CASES = [(kind, name) for kind in ESTIMATORS for name in kind().get_params(deep=
 
 @pytest.mark.filterwarnings("ignore")  # values that are no good but allowed may not converge
 @pytest.mark.parametrize(("kind", "name"), CASES, ids=lambda c: getattr(c, "__name__", c))
-def test_a_bad_value_is_refused_by_its_name(kind, name, capsys):
+def test_a_bad_value_is_refused_by_its_name(kind, name, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where a text may become a file
     for what, value in BAD.items():
         try:
             kind(**QUICK.get(kind, {}) | {name: value}).fit(X, target(kind))

@@ -12,6 +12,8 @@ import pytest
 from sklearn.base import clone
 
 from mercer import (
+    SVC,
+    SVR,
     Checkpoint,
     CheckpointError,
     KernelKMeans,
@@ -20,6 +22,9 @@ from mercer import (
     KernelPCA,
     KernelRidge,
     KernelRidgeClassifier,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
     load,
     save,
 )
@@ -27,6 +32,7 @@ from mercer.checkpoints import CheckpointFile
 from mercer.features import RandomFourier
 from mercer.inputs import RowBlocks
 from mercer.kernels import Gaussian, Spectrum
+from mercer.solvers import BoxSizes
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(150, 3))
@@ -103,6 +109,13 @@ LEARNERS = {
         KernelMachineClassifier("logistic", alpha=0.1, approximation=FEATURES),
         (X, CLASSES == "low"),
     ),
+    "pairs of classes": (SVC(10.0, kernel=Gaussian(0.5), probability=True), (X, CLASSES, WEIGHT)),
+    "pairs in blocks": (SVC(10.0, kernel=Gaussian(0.5), tol=1e-9), (X, CLASSES)),
+    "nu": (NuSVC(0.3, kernel=Gaussian(0.5), tol=1e-9), (X, CLASSES == "low")),
+    "tube in blocks": (SVR(epsilon=0.05, kernel=Gaussian(0.5), tol=1e-4), (X, y)),
+    "nu regression": (NuSVR(0.5, C=10.0, kernel=Gaussian(0.5), tol=1e-9), (X, y)),
+    "one class in blocks": (OneClassSVM(nu=0.3, kernel=Gaussian(0.5), tol=1e-9), (X,)),
+    "hinge": (KernelMachineClassifier("hinge", kernel=Gaussian(0.5)), (X, CLASSES == "low")),
     "eigenvectors": (
         KernelPCA(3, kernel=Gaussian(0.5), eigen_solver="krylov", tol=1e-9, max_iter=12),
         (X,),
@@ -124,8 +137,12 @@ def answers(model):
     """Numbers that tell a model from others."""
     if hasattr(model, "transform"):
         return np.abs(model.transform(X))  # of a component the sign is free
+    if hasattr(model, "score_samples"):
+        return model.score_samples(X)
     if hasattr(model, "predict_proba"):
         return model.predict_proba(X)
+    if hasattr(model, "decision_function"):
+        return model.decision_function(X)
     return model.predict(X)
 
 
@@ -138,6 +155,9 @@ def test_resumed_fits_equal_whole_ones(tmp_path, monkeypatch, name):
     def fit(checkpoint):
         return clone(model).set_params(checkpoint=checkpoint).fit(*given)
 
+    if "in blocks" in name:
+        sizes = BoxSizes(whole=20, block=24, small=16, large=0)
+        monkeypatch.setattr(type(model), "_sizes_of_box", sizes)
     if "many centres" in name:  # for conjugate gradients
         monkeypatch.setattr("mercer.solvers.ridge.nystrom.DIRECT", 20)
     whole = clone(model).fit(*given)

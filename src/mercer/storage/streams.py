@@ -106,7 +106,7 @@ def check_target(target: Any, who: str) -> None:
     if isinstance(target, str | os.PathLike):
         path = os.fsdecode(target)
         folder = os.path.dirname(os.path.abspath(path))
-        if os.path.isdir(path) or not os.path.isdir(folder):
+        if not path or os.path.isdir(path) or not os.path.isdir(folder):
             must = "the path must be that of a file in a directory that exists"
             raise FileError(sentence(who, must, repr(path)))
     elif isinstance(target, io.TextIOBase):

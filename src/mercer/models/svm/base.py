@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ... import checks
+from ...checkpoints import CheckpointLike
 from ...checks import Array, InputError, sentence
 from ...fitting.machines import MachineSolver, MachineSpec
 from ...fitting.rows import SharedRows
@@ -162,6 +163,7 @@ class SupportVectorEstimator(MachineGradient, KernelEstimator):
     n_jobs: int | None
     random_state: Seed
     verbose: bool | int
+    checkpoint: CheckpointLike
     dual_coef_: Array
     intercept_: Array
     support_: Array
@@ -246,7 +248,10 @@ class SupportVectorEstimator(MachineGradient, KernelEstimator):
         machines that have not seen them.
         """
         who, machines = type(self).__name__, []
-        random = np.random.default_rng(seed_of(who, self.random_state)) if with_loo_scores else None
+        random = None
+        if with_loo_scores:
+            seed = solver.monitor.kept("seed", lambda: {"seed": seed_of(who, self.random_state)})
+            random = np.random.default_rng(int(seed["seed"]))
         with limited_threads(self.n_jobs, who):
             for spec in specs:
                 machine = solver.solve(spec)

@@ -21,6 +21,7 @@ from ...postfit.calibration import fit_slope, probabilities, slopes_of
 from ...solvers import Machine
 from ...typing import ClassWeight, PointsLike
 from ..contract.anywhere import anywhere
+from ..contract.resuming import resumable
 from ..contract.targets import as_classes, class_totals, class_weighted
 from .base import SupportVectorEstimator, in_all_machines
 
@@ -114,9 +115,11 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorEstimator):  # type:
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         start = time.monotonic()
         data = self._labelled(X, y, sample_weight)
-        solver = self._machine_solver(data.points, data.weight, data.groups)
-        specs = self._specs(data)
-        self._finish(data, self._run(solver, specs, start, with_loo_scores=bool(self.probability)))
+        classes, loo = self.classes_[data.codes], bool(self.probability)
+        with resumable(self, data.points, y=classes, sample_weight=data.weight) as run:
+            solver = self._machine_solver(data.points, data.weight, data.groups, run=run)
+            specs = self._specs(data)
+            self._finish(data, self._run(solver, specs, start, with_loo_scores=loo))
         return self
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any) -> Labelled:

@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from ...checkpoints import CheckpointLike
 from ...checks import Array, InputError, sentence
 from ...fitting.machines import MachineSpec
 from ...solvers.box.machines import (
@@ -92,6 +93,8 @@ class SVC(HasApproximation, SupportVectorClassifier):
         Seed of the points drawn to calibrate probabilities; None is a fixed seed.
     verbose : bool or int, default=False
         Whether to show progress on stderr.
+    checkpoint : str, path or Checkpoint, default=None
+        A file from which the same fit goes on if it is stopped or killed; see `mercer.Checkpoint`.
 
     Attributes
     ----------
@@ -173,6 +176,7 @@ class SVC(HasApproximation, SupportVectorClassifier):
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: bool | int = False,
+        checkpoint: CheckpointLike = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -194,6 +198,7 @@ class SVC(HasApproximation, SupportVectorClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.checkpoint = checkpoint
 
     def _spec(self, groups: tuple[int, ...], y: Array, weight: Array) -> MachineSpec:
         bounds = self._bounds(self.C, weight, len(y), endless=True)
@@ -290,6 +295,8 @@ class NuSVC(SupportVectorClassifier):
         Seed of the points drawn to calibrate probabilities; None is a fixed seed.
     verbose : bool or int, default=False
         Whether to show progress on stderr.
+    checkpoint : str, path or Checkpoint, default=None
+        A file from which the same fit goes on if it is stopped or killed; see `mercer.Checkpoint`.
 
     Attributes
     ----------
@@ -358,6 +365,7 @@ class NuSVC(SupportVectorClassifier):
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: bool | int = False,
+        checkpoint: CheckpointLike = None,
     ) -> None:
         self.nu = nu
         self.kernel = kernel
@@ -377,6 +385,7 @@ class NuSVC(SupportVectorClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.checkpoint = checkpoint
 
     def _spec(self, groups: tuple[int, ...], y: Array, weight: Array) -> MachineSpec:
         nu = self._share("nu")

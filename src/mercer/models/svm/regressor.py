@@ -9,11 +9,12 @@ import numpy as np
 from sklearn.base import OutlierMixin, RegressorMixin
 
 from ... import checks
+from ...checkpoints import CheckpointLike
 from ...checks import Array, InputError, sentence
-from ...fitting.machines import MachineSpec
+from ...fitting.machines import MachineSolver, MachineSpec
 from ...grams import limited_threads
 from ...inputs import Input
-from ...solvers import Machine
+from ...solvers import BoxProblem, Machine
 from ...solvers.box.machines import (
     nu_regression,
     one_class,
@@ -37,6 +38,7 @@ from ..contract.anywhere import anywhere
 from ..contract.approximation import HasApproximation
 from ..contract.atomic import atomic
 from ..contract.records import recorded
+from ..contract.resuming import resumable
 from ..contract.targets import numbers_of
 from .base import SupportVectorEstimator
 
@@ -44,12 +46,14 @@ from .base import SupportVectorEstimator
 class SingleMachine(SupportVectorEstimator):
     """An estimator of one function."""
 
-    def _fit_one(self, points: Input, weight: Array | None, spec: MachineSpec) -> Machine:
+    def _fit_one(
+        self, points: Input, weight: Array | None, spec: MachineSpec, **given: Any
+    ) -> None:
+        """Find the machine; given: what else is fitted, by its name."""
         start = time.monotonic()
-        solver = self._machine_solver(points, weight, [np.arange(len(points))])
-        machine = self._run(solver, [spec], start)[0]
-        self._store_one(machine)
-        return machine
+        with resumable(self, points, **given, sample_weight=weight) as run:
+            solver = self._machine_solver(points, weight, [np.arange(len(points))], run=run)
+            self._store_one(self._run(solver, [spec], start)[0])
 
     def _store_one(self, machine: Machine) -> None:
         support = np.flatnonzero(machine.b)
@@ -120,6 +124,8 @@ class SVR(HasApproximation, RegressorMixin, SingleMachine):  # type: ignore[misc
         Not used: the solver draws nothing.
     verbose : bool or int, default=False
         Whether to show progress on stderr.
+    checkpoint : str, path or Checkpoint, default=None
+        A file from which the same fit goes on if it is stopped or killed; see `mercer.Checkpoint`.
 
     Attributes
     ----------
@@ -186,6 +192,7 @@ class SVR(HasApproximation, RegressorMixin, SingleMachine):  # type: ignore[misc
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: bool | int = False,
+        checkpoint: CheckpointLike = None,
     ) -> None:
         self.C = C
         self.epsilon = epsilon
@@ -203,6 +210,7 @@ class SVR(HasApproximation, RegressorMixin, SingleMachine):  # type: ignore[misc
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.checkpoint = checkpoint
 
     @atomic
     @recorded
@@ -231,7 +239,7 @@ class SVR(HasApproximation, RegressorMixin, SingleMachine):  # type: ignore[misc
         points = self._check_fit(X)
         targets = self._numbers(y, len(points))
         weight = checks.sample_weight("SVR", sample_weight, len(points))
-        self._fit_one(points, weight, self._spec(targets, weight))
+        self._fit_one(points, weight, self._spec(targets, weight), y=targets)
         return self
 
     def _spec(self, targets: Array, weight: Array | None) -> MachineSpec:
@@ -297,6 +305,8 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         Not used: the solver draws nothing.
     verbose : bool or int, default=False
         Whether to show progress on stderr.
+    checkpoint : str, path or Checkpoint, default=None
+        A file from which the same fit goes on if it is stopped or killed; see `mercer.Checkpoint`.
 
     Attributes
     ----------
@@ -359,6 +369,7 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: bool | int = False,
+        checkpoint: CheckpointLike = None,
     ) -> None:
         self.nu = nu
         self.C = C
@@ -374,6 +385,7 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.checkpoint = checkpoint
 
     @atomic
     @recorded
@@ -405,7 +417,18 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
         weight = checks.sample_weight("NuSVR", sample_weight, len(points))
         bounds = self._bounds(self.C, weight, len(points))
         problem = nu_regression(targets, bounds, self._share("nu"))
-        solver = self._machine_solver(points, weight, [np.arange(len(points))])
+        with resumable(self, points, y=targets, sample_weight=weight) as run:
+            solver = self._machine_solver(points, weight, [np.arange(len(points))], run=run)
+            machine = self._solved(solver, problem, targets, bounds)
+            self._certify([machine], solver, time.monotonic() - start)
+            self._store_one(machine)
+        self.epsilon_ = machine.parameter
+        return self
+
+    def _solved(
+        self, solver: MachineSolver, problem: BoxProblem, targets: Array, bounds: Array
+    ) -> Machine:
+        """Return the machine with a tube, or without one where none is needed."""
         with limited_threads(self.n_jobs, "NuSVR"):
             machine = None
             if problem.balanced():
@@ -419,10 +442,7 @@ class NuSVR(RegressorMixin, SingleMachine):  # type: ignore[misc]
                 allowed = np.abs(problem.start).sum() * (1 + 1e-9)
                 if machine is None or machine.parameter < 0 or np.abs(free.b).sum() <= allowed:
                     machine = free
-        self._certify([machine], solver, time.monotonic() - start)
-        self._store_one(machine)
-        self.epsilon_ = machine.parameter
-        return self
+        return machine
 
     @anywhere
     def predict(self, X: PointsLike) -> Array:
@@ -479,6 +499,8 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         Not used: the solver draws nothing.
     verbose : bool or int, default=False
         Whether to show progress on stderr.
+    checkpoint : str, path or Checkpoint, default=None
+        A file from which the same fit goes on if it is stopped or killed; see `mercer.Checkpoint`.
 
     Attributes
     ----------
@@ -536,6 +558,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: bool | int = False,
+        checkpoint: CheckpointLike = None,
     ) -> None:
         self.nu = nu
         self.kernel = kernel
@@ -550,6 +573,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.checkpoint = checkpoint
 
     @atomic
     @recorded

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...checks import Array
+from ...stages import Stage, State
 from ...status import Status
 from .problem import BoxProblem
 from .whole import solve_whole
@@ -25,13 +26,21 @@ class Blocks:
         self.size = min(max(sizes.small, len(b) // sizes.share), sizes.block, room)
         self.small = len(b) <= min(sizes.large, room)
         self.kept = np.zeros(0, dtype=np.int64)  # of the last block, and part of the next
+        self.has_last = False  # whether the core has that block
         self.drift = 0.0  # what rounding may have added to g
+        self.rounds, self.progress = 0, Progress(SLOW)
 
     def run(self) -> str:
         """Solve until the conditions hold; return how that ended."""
+        with self.work.monitor.stage("blocks") as stage:
+            first = self.problem.violation(self.b, self.g)
+            if stage.known is not None:
+                self._go_on(stage.known)
+            return self._run(stage, first)
+
+    def _run(self, stage: Stage, first: float) -> str:
         work, problem, b, g = self.work, self.problem, self.b, self.g
-        first = violation = problem.violation(b, g)
-        progress, rounds = Progress(SLOW), 0
+        violation = problem.violation(b, g)
         while True:
             if violation <= work.tol:
                 if self.drift <= 0.01 * work.tol:
@@ -44,12 +53,31 @@ class Blocks:
             if self.small and work.iterations > work.sizes.steps * len(b):
                 return solve_whole(work, problem, b, g)
             ended = self._step(max(work.sizes.inner * violation, 0.5 * work.tol))
-            violation, rounds = problem.violation(b, g), rounds + 1
-            stuck = rounds % work.sizes.window == 0 and not progress.made(problem, b, g)
+            violation, self.rounds = problem.violation(b, g), self.rounds + 1
+            stuck = self.rounds % work.sizes.window == 0 and not self.progress.made(problem, b, g)
             if ended == Status.UNBOUNDED or stuck:
                 g[:] = work.gradient(problem, b)
                 return ended
+            stage.reached(self._state)
             work.report(violation, first)
+
+    def _state(self) -> State:
+        """Return what another process needs to go on after a block."""
+        work, progress = self.work, self.progress
+        arrays = {"b": self.b.copy(), "g": self.g.copy(), "roots": work.roots.copy()}
+        counts = {"iterations": work.iterations, "rounds": self.rounds}
+        falls = {"objective": progress.objective, "violation": progress.violation}
+        return {**arrays, **counts, **falls, "kept": self.kept, "drift": self.drift}
+
+    def _go_on(self, known: State) -> None:
+        """Take up what is known from an earlier process."""
+        work, progress = self.work, self.progress
+        self.b[:], self.g[:], self.kept = known["b"], known["g"], np.asarray(known["kept"])
+        self.rounds, self.drift = int(known["rounds"]), float(known["drift"])
+        work.iterations, work.roots = int(known["iterations"]), np.array(known["roots"])
+        progress.objective, progress.violation = (
+            float(known[name]) for name in ("objective", "violation")
+        )
 
     def _step(self, tol: float) -> str:
         """Choose a block and optimise it; return how that ended."""
@@ -65,8 +93,9 @@ class Blocks:
             slots=slots,
             columns=work.rows.columns(chosen),
             tol=tol,
-            kept=old,
+            kept=old if self.has_last else 0,
         )
+        self.has_last = True
         change = part - self.b[chosen]
         self.b[chosen] = part
         moved = np.flatnonzero(change)

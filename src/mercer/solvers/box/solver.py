@@ -9,6 +9,7 @@ import numpy as np
 from ... import _native
 from ...checks import Array
 from ...monitor import Monitor, Stopped
+from ...stages import State
 from ...status import Status
 from .blocks import Blocks
 from .problem import BoxProblem, BoxSolution
@@ -48,13 +49,14 @@ class BoxSolver:
         work.iterations, work.roots, work.left = 0, np.zeros(len(b)), None
         slopes = problem.linear.astype(np.float64) if g is None else g.copy()
         try:
-            if g is None:
-                slopes = work.gradient(problem, b)
-            moving = np.count_nonzero(problem.lower < problem.upper)
-            if moving <= min(work.sizes.whole, work.rows.room):
-                ended = solve_whole(work, problem, b, slopes)
-            else:
-                ended = Blocks(work, problem, b, slopes).run()
+            with work.monitor.stage("machine") as stage:
+                if stage.known is None:
+                    if g is None:
+                        slopes = work.gradient(problem, b)
+                    ended = self._moved(problem, b, slopes)
+                    stage.reached(self._state(b, slopes, ended))
+                else:
+                    b, slopes, ended = self._known(stage.known)
         except Stopped as stop:
             ended = stop.reason
         violation, rounding = work.left or self._violation(problem, b, slopes)
@@ -67,6 +69,30 @@ class BoxSolver:
             objective=problem.objective(b, slopes),
             iterations=work.iterations,
         )
+
+    def _moved(self, problem: BoxProblem, b: Array, slopes: Array) -> str:
+        """Move b, and its slopes with it, to the optimum; return how that ended."""
+        work = self._work
+        moving = np.count_nonzero(problem.lower < problem.upper)
+        if moving <= min(work.sizes.whole, work.rows.room):
+            return solve_whole(work, problem, b, slopes)
+        return Blocks(work, problem, b, slopes).run()
+
+    def _state(self, b: Array, slopes: Array, ended: str) -> State:
+        """Return what was found, for another process."""
+        work, left = self._work, {}
+        if work.left is not None:
+            left = dict(zip(("violation", "rounding"), work.left, strict=True))
+        counts: State = {"ended": str(ended), "iterations": work.iterations, "roots": work.roots}
+        return {"b": b, "g": slopes, **counts, **left}
+
+    def _known(self, known: State) -> tuple[Array, Array, str]:
+        """Return what another process has found."""
+        work = self._work
+        work.iterations, work.roots = int(known["iterations"]), np.asarray(known["roots"])
+        if "violation" in known:
+            work.left = float(known["violation"]), float(known["rounding"])
+        return np.asarray(known["b"]), np.asarray(known["g"]), str(known["ended"])
 
     def _violation(self, problem: BoxProblem, b: Array, g: Array) -> tuple[float, float]:
         """Return the violation, and how much of it may be rounding."""
