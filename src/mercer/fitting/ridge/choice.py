@@ -91,31 +91,6 @@ class RidgeChoice(GramBudget):
         bands = 2 * min(TILE, self.n) * self.n * self.itemsize
         return int(self._half_bytes() + factors + bands + self._vectors())
 
-    def _alternative(self, K: Gram, exact: Gram | None) -> float:
-        """Return the cost of a factor in iterations; infinite where there can be none."""
-        beside = self._cholesky_bytes() - self._half_bytes()
-        if self.settings.solver != "auto" or exact is not None or self._is_late():
-            return np.inf
-        if self._outlasts_an_interval():
-            return np.inf
-        if K.plan.kind == "on the fly" or K.plan.bytes + beside > self.limit:
-            return np.inf
-        return self._factor_cost() / self.settings.costs.iteration(*self._system())
-
-    def _iteration(self, K: Gram, rank: int) -> float:
-        """Return the cost of a step of conjugate gradients, in multiplications."""
-        costs = self.settings.costs
-        n, columns, itemsize, _ = self._system()
-        computed = self._computed(K)
-        read = (1 - computed) * costs.iteration(n, columns, itemsize, rank) / 2
-        return (computed * self._pass_seconds() + read) * costs.single
-
-    def _computed(self, K: Gram) -> float:
-        """Return the share of K that every pass computes anew."""
-        if K.plan.kind == "partly stored in 16 bits":
-            return max(1 - K.plan.kept / (self.n**2), 0.0)  # two bytes for half of the entries
-        return float(K.plan.kind == "on the fly")
-
     def _too_slow(self) -> bool:
         """Return whether passes over a K that is computed anew take too long."""
         seconds = self._pass_seconds()

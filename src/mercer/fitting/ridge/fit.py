@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from ...checks import Array, KernelError, MemoryLimitError, bytes_text
+from ...checks import Array, MemoryLimitError, bytes_text
 from ...grams import Gram, Prepared
 from ...grams.maps.passing import FeatureRows, Passing
-from ...inputs import Matrix
-from ...linalg.cg import TooSlow
 from ...monitor import Stopped
 from ...solvers import (
     Cholesky,
-    ConjugateGradients,
     FeatureRidge,
     NotPositiveDefinite,
     Nystrom,
@@ -23,12 +19,9 @@ from ...solvers import (
 )
 from ...solvers.ridge.nystrom import DIRECT
 from ...solvers.ridge.problem import unsolved
-from ..costs import entry_seconds
-from .choice import RidgeChoice
+from .gradients import RidgeGradients
 
 CENTRES_MOST = 10_000
-READ_SECONDS = 4e-10  # of computing an entry, from which keeping it pays although it is read then
-PART_LEAST = 0.15  # of K that must fit so that it pays to keep a part
 MAP_MOST = 2 * DIRECT  # features of an exact map that a search diagonalises
 
 
@@ -49,7 +42,7 @@ class Fitted:
     moved: Prepared | None = None
 
 
-class RidgeFit(RidgeChoice):
+class RidgeFit(RidgeGradients):
     """Makes the Gram matrices of the way that was chosen, and runs the solver."""
 
     def run(self, leave_one_out: bool = False) -> Fitted:
@@ -140,10 +133,7 @@ class RidgeFit(RidgeChoice):
                     f"{self._pass_seconds():.0f} s",
                     leave_one_out,
                 )
-            why = f"K does not fit {bytes_text(self.limit)} and is computed anew in every pass"
-            part = self._partly_stored(self.limit - reserve)
-            if part is not None:
-                K, exact, why = part, K, f"{part.plan.reason}, the others computed anew"
+            K, exact, why = self._with_a_part(K, self.limit - reserve)
         found = self._gradients(K, exact, rank)
         if found is None:
             return self._by_cholesky("conjugate gradients got on too slowly", leave_one_out, K)
@@ -164,33 +154,6 @@ class RidgeFit(RidgeChoice):
             entries=entries,
         )
 
-    def _partly_stored(self, limit: int) -> Gram | None:
-        """Return K with as much of it stored as fits, where that saves enough to be refined."""
-        points = self.prepared.points
-        if not isinstance(points, Matrix) or entry_seconds(points.n_columns) < READ_SECONDS:
-            return None
-        options: dict[str, Any] = {"store": "part", "dtype": np.float32, "monitor": self.monitor}
-        try:
-            K = self.prepared.gram(memory_limit=max(limit, 1), **options)
-        except (MemoryLimitError, KernelError):
-            return None
-        return K if self._computed(K) < 1 - PART_LEAST else None
-
-    def _gradients(self, K: Gram, exact: Gram | None, rank: int) -> Solution | None:
-        """Return what conjugate gradients find; None where a factor costs less than going on."""
-        solver = ConjugateGradients(
-            tol=self.settings.tol,
-            max_iter=self.settings.max_iter,
-            rank=rank,
-            iteration=self._iteration(K, rank),
-            random_state=self.settings.run.seed,
-            alternative=self._alternative(K, exact),
-        )
-        try:
-            return solver.solve(K, self.problem, self.monitor, exact)
-        except TooSlow:  # the caller takes over without a traceback that keeps the preconditioner
-            return None
-
     def _too_large_for_cg(self, reserve: int, leave_one_out: bool) -> Fitted:
         need, limit = bytes_text(reserve), bytes_text(self.limit)
         if self.settings.solver == "auto":
@@ -200,28 +163,6 @@ class RidgeFit(RidgeChoice):
             f"{self.who}: conjugate gradients on {self.n} points must fit memory_limit; "
             f"they need more than {need}, the limit is {limit}. Raise it, or use solver='nystrom'."
         )
-
-    def _stored(self, limit: int) -> tuple[Gram | None, Gram | None, str]:
-        """Return K as it fits, the matrix to refine against where digits were dropped, and why."""
-        K: Gram
-        try:
-            K = self._whole(limit)
-        except MemoryLimitError:
-            return None, None, ""
-        if K.plan.kind != "on the fly":
-            return K, None, K.plan.reason
-        tries: list[dict[str, Any]] = [{"store": "half", "dtype": np.float32}, {"store": "16 bit"}]
-        if self.itemsize == 8:
-            tries[1]["dtype"] = np.float32
-        for options in tries[0 if self.itemsize == 8 else 1 :]:
-            try:
-                K = self.prepared.gram(memory_limit=limit, monitor=self.monitor, **options)
-            except (MemoryLimitError, KernelError):
-                continue
-            exact = self.prepared.gram(memory_limit=limit, store=False, monitor=self.monitor)
-            digits = "16 bits" if options["store"] == "16 bit" else "32 bits"
-            return K, exact, f"{K.plan.reason}; {digits} a number, refined with exact passes"
-        return None, None, ""
 
     def _by_nystrom(self, reason: str, leave_one_out: bool) -> Fitted:
         wanted = self.settings.n_centers or min(max(int(10 * self.n**0.5), 100), CENTRES_MOST)
