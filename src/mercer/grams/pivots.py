@@ -148,7 +148,7 @@ def spanned_columns(
 
     lower: L, the factor of S K S between the pivots.
     """
-    cross = K.restrict(slice(None), pivots)
+    cross, lower = K.restrict(slice(None), pivots), np.asfortranarray(lower)
     at_once = max(64, int(BAND_WORK / max(len(pivots), 1) ** 2))
     cross.plan = replace(cross.plan, band_rows=min(at_once, max(K.shape[0], 1)))
     for rows, band in cross.bands():

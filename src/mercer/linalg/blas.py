@@ -23,6 +23,8 @@ from ..checks import Array
 WORK = 1e9  # multiplications in one call of BLAS: some 50 ms on one processor
 SIDE = 2048  # of the tiles of a large square
 TILE = 128  # of a matrix that is mirrored, so that rows and columns of it stay in cache
+FEW = 8  # columns of B up to which A B takes them one by one, because BLAS copies A for several
+LARGE = 10**6  # numbers in A from which that copy costs more than to read A again
 SUMMED = 4096  # columns that are added up in single precision
 COLUMNS = 512  # of a product that is taken in parts: enough for the speed of a large one
 
@@ -68,7 +70,11 @@ def product(A: Array, B: Array) -> Array:
     if A.size * B.shape[1] > WORK:
         return _product_in_parts(A, B)
     gemm = blas.sgemm if A.dtype == np.float32 else blas.dgemm
-    (a, turned_a), (b, turned_b) = _as_columns(A), _as_columns(B)
+    a, turned_a = _as_columns(A)
+    if B.shape[1] <= FEW and A.size >= LARGE:
+        gemv = blas.sgemv if A.dtype == np.float32 else blas.dgemv
+        return np.column_stack([gemv(1.0, a, column, trans=turned_a) for column in B.T])
+    b, turned_b = _as_columns(B)
     return np.asarray(gemm(1.0, a, b, trans_a=turned_a, trans_b=turned_b))
 
 
