@@ -10,7 +10,9 @@ import kill_fits
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import KFold
 
+import mercer.sklearn
 from mercer import (
     SVC,
     SVR,
@@ -22,6 +24,8 @@ from mercer import (
     KernelPCA,
     KernelRidge,
     KernelRidgeClassifier,
+    KernelRidgeClassifierCV,
+    KernelRidgeCV,
     NuSVC,
     NuSVR,
     OneClassSVM,
@@ -116,6 +120,19 @@ LEARNERS = {
     "nu regression": (NuSVR(0.5, C=10.0, kernel=Gaussian(0.5), tol=1e-9), (X, y)),
     "one class in blocks": (OneClassSVM(nu=0.3, kernel=Gaussian(0.5), tol=1e-9), (X,)),
     "hinge": (KernelMachineClassifier("hinge", kernel=Gaussian(0.5)), (X, CLASSES == "low")),
+    "search": (
+        KernelRidgeCV([0.1, 1.0], kernel=[Gaussian(0.5), Gaussian(1.0)], n_centers=20),
+        (BLOCKS, y),
+    ),
+    "search over folds": (
+        KernelRidgeCV([0.1, 1.0], kernel=Gaussian(0.5), n_centers=20, cv=3, fit_intercept=True),
+        (BLOCKS, Y, WEIGHT),
+    ),
+    "search for classes": (
+        KernelRidgeClassifierCV([0.1, 1.0], kernel=Gaussian(0.5), n_centers=20, cv=3),
+        (BLOCKS, CLASSES),
+    ),
+    "search in memory": (KernelRidgeCV([0.1, 1.0], kernel=Gaussian(0.5), solver="cg"), (X, y)),
     "eigenvectors": (
         KernelPCA(3, kernel=Gaussian(0.5), eigen_solver="krylov", tol=1e-9, max_iter=12),
         (X,),
@@ -251,6 +268,19 @@ def test_another_fit_is_refused(tmp_path, monkeypatch, change, told):
     assert path.read_bytes() == before
 
 
+def test_folds_that_are_drawn_anew_are_refused(tmp_path, monkeypatch):
+    path = tmp_path / "checkpoint"
+
+    def fit(checkpoint):
+        folds = KFold(3, shuffle=True)
+        model = KernelRidgeCV([0.1, 1.0], kernel=Gaussian(0.5), n_centers=20, cv=folds)
+        return model.set_params(checkpoint=checkpoint).fit(BLOCKS, y)
+
+    assert cut_off(fit, path, 3, monkeypatch) == 3
+    with pytest.raises(CheckpointError, match="folds was list with digest"):
+        fit(path)
+
+
 def test_what_changes_nothing_may_change(tmp_path, monkeypatch):
     path = tmp_path / "checkpoint"
     model, given = LEARNERS["cg"]
@@ -272,6 +302,13 @@ def test_a_generator_is_drawn_from_once(tmp_path, monkeypatch):
     resumed = fit(np.random.default_rng(77), path)
     np.testing.assert_allclose(resumed.dual_coef_, wanted.dual_coef_, rtol=1e-9, atol=1e-12)
     assert np.abs(fit(np.random.default_rng(77)).dual_coef_ - wanted.dual_coef_).max() > 1e-6
+
+
+def test_drop_in_classes_have_the_parameters_of_scikit_learn_alone():
+    kinds = [getattr(mercer.sklearn, name) for name in mercer.sklearn.__all__]
+    estimators = [kind for kind in kinds if hasattr(kind, "get_params")]
+    assert len(estimators) > 5
+    assert not any("checkpoint" in kind._get_param_names() for kind in estimators)
 
 
 def test_objects_are_known_again(tmp_path, monkeypatch):

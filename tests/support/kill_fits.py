@@ -45,12 +45,19 @@ def told(model, answers):
 
 
 def ended(command, path):
-    """Run a fit to its end; return what it has found and the seconds that it took."""
-    start = time.monotonic()
-    ran = subprocess.run([*command, str(path)], capture_output=True, text=True)
-    if ran.returncode != 0:
-        raise ArithmeticError(ran.stderr.strip().rpartition("\n")[2] or f"exit {ran.returncode}")
-    return json.loads(ran.stdout.splitlines()[-1]), time.monotonic() - start
+    """Run a fit to its end; return what it has found and for how long there was a checkpoint."""
+    start = last = None
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([*command, str(path)], **pipes) as one:
+        while one.poll() is None:
+            if path.exists():
+                last = time.monotonic()
+                start = last if start is None else start
+            time.sleep(0.001)
+        out, told_wrong = one.communicate()
+    if one.returncode != 0:
+        raise ArithmeticError(told_wrong.strip().rpartition("\n")[2] or f"exit {one.returncode}")
+    return json.loads(out.splitlines()[-1]), 0.0 if start is None else last - start
 
 
 def killed(command, path, happened):
@@ -62,26 +69,32 @@ def killed(command, path, happened):
     return one.wait() == -signal.SIGKILL
 
 
-def after(seconds):
-    """What happens after so many seconds."""
-    end = time.monotonic() + seconds
-    return lambda: time.monotonic() >= end
+def begun(path, seconds):
+    """What happens so many seconds after a fit has written its first checkpoint."""
+    start = []
+
+    def happened():
+        if not start and path.exists():
+            start.append(time.monotonic())
+        return bool(start) and time.monotonic() >= start[0] + seconds
+
+    return happened
 
 
 def run(command, kills, seed=0, tolerance=1e-6, report=lambda counts: None):
     """Kill so many fits; return how they went on, and what is wrong in words.
 
     tolerance: how far answers may be from those of a fit that nothing has stopped, relative to the
-    largest of these.
+    largest of these. The moments are spread over the time between the first state and the end.
     """
     draw = random.Random(seed)
-    counts, failures = {"resumed": 0, "without a checkpoint": 0, "too late": 0}, []
+    counts, failures = {"resumed": 0, "at its end": 0, "too late": 0}, []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "checkpoint"
         whole, seconds = ended(command, path)
         wanted = np.array(whole["answers"])
-        while counts["resumed"] + counts["without a checkpoint"] + len(failures) < kills:
-            if not killed(command, path, after(draw.uniform(0.0, seconds))):
+        while counts["resumed"] + counts["at its end"] + len(failures) < kills:
+            if not killed(command, path, begun(path, draw.uniform(0.0, seconds))):
                 counts["too late"] += 1
                 continue
             was_there = path.exists()
@@ -94,7 +107,7 @@ def run(command, kills, seed=0, tolerance=1e-6, report=lambda counts: None):
                 failures.append(problem)
                 path.unlink(missing_ok=True)
             else:
-                counts["resumed" if was_there else "without a checkpoint"] += 1
+                counts["resumed" if was_there else "at its end"] += 1
             report(counts)
     return counts, failures
 
@@ -122,7 +135,7 @@ def main(kills=20, seed=0):
     lines = [
         f"{kills} processes were killed while they fitted",
         f"{counts['resumed']:6d} were resumed from their checkpoint",
-        f"{counts['before the first state']:6d} were killed before they had one, or after its end",
+        f"{counts['at its end']:6d} were killed when the fit had just ended",
         f"{len(failures):6d} did not end as a fit that nothing has stopped",
         *failures,
     ]

@@ -58,9 +58,10 @@ def _facts(model: Any, points: Input, given: dict[str, Any]) -> dict[str, str]:
     kind = type(model)
     facts = {"the estimator": kind.__name__, "X": told_points(points)}
     facts |= {name: told(value) for name, value in given.items()}
-    parameters = model.get_params(deep=False) | {"kernel": model._kernel()}
-    for name, value in parameters.items():
-        if name not in ASIDE:
+    kernels = model._kernels() if hasattr(model, "_kernels") else [model._kernel()]
+    facts["kernel"] = ", ".join(map(told, kernels))
+    for name, value in model.get_params(deep=False).items():
+        if name not in ASIDE and name != "kernel":
             facts[name] = "a generator" if _draws(value) else told(value)
     return facts
 

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_sample_weight
 
 from ... import checks
+from ...checkpoints import CheckpointLike
 from ...checks import Array, InputError, sentence
 from ...fitting.cross_validation import (
     Candidate,
@@ -52,8 +53,9 @@ from ...typing import (
 )
 from ..contract.approximation import approximated, own_kernel
 from ..contract.atomic import atomic
-from ..contract.parameters import run_of, splits_of
+from ..contract.parameters import splits_of
 from ..contract.records import recorded
+from ..contract.resuming import resumable
 from ..contract.targets import is_single, numbers_of
 from .classifier import LabelledRidge, Labels
 from .regressor import NumberRidge, RidgeEstimator
@@ -122,14 +124,23 @@ class RidgeSearch(RidgeEstimator):
             raise InputError(sentence(who, "alphas must be a list of numbers", values.shape))
         return [checks.number(who, "alphas", value, least=0) for value in values.tolist()]
 
-    def _search(self, points: Input, given: Given, groups: Any, run: Run) -> tuple[Kernel, float]:
+    def _splits(self, given: Given, groups: Any) -> list[Any] | None:
+        """Return the points of each fold, and the others; None to leave out one at a time."""
+        if self.cv is None:
+            return None
+        who = type(self).__name__
+        return splits_of(who, self.cv, given.truth, groups, is_classifier(self))
+
+    def _search(
+        self, points: Input, given: Given, splits: list[Any] | None, run: Run
+    ) -> tuple[Kernel, float]:
         """Score all kernels and alphas; publish the table and return the best pair."""
         who = type(self).__name__
         kept = np.ones(len(points), dtype=bool) if given.weight is None else given.weight > 0
         if kept.sum() < 2:
             must = "cross-validation needs at least two points with a weight"
             raise InputError(sentence(who, must, f"{kept.sum()} sample(s)"))
-        search, problems = self._plan(given, groups, kept)
+        search, problems = self._plan(given, splits, kept)
         chosen = points if kept.all() else points.only(np.flatnonzero(kept))
         alphas = self._check_alphas()
         part = run.part(SEARCH_SHARE)
@@ -150,13 +161,11 @@ class RidgeSearch(RidgeEstimator):
         self.best_score_, self.alpha_ = found.mean, found.alpha
         return found.kernel, found.alpha
 
-    def _plan(self, given: Given, groups: Any, kept: Array) -> tuple[Search, list[RidgeProblem]]:
+    def _plan(
+        self, given: Given, splits: list[Any] | None, kept: Array
+    ) -> tuple[Search, list[RidgeProblem]]:
         """Return what scores, and the problem of each weighting; kept: points with a weight."""
-        splits, folds = None, None
-        if self.cv is not None:
-            who = type(self).__name__
-            splits = splits_of(who, self.cv, given.truth, groups, is_classifier(self))
-            folds = check_folds(who, splits, kept)
+        folds = None if splits is None else check_folds(type(self).__name__, splits, kept)
 
         def part(values: Array | None) -> Array | None:
             return None if values is None else values[kept]
@@ -299,6 +308,8 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
         Seed of the preconditioner and of the centres; None is a fixed seed.
     verbose : bool or int, default=False
         Whether to show progress on stderr.
+    checkpoint : str, path or Checkpoint, default=None
+        A file from which the same fit goes on if it is stopped or killed; see `mercer.Checkpoint`.
 
     Attributes
     ----------
@@ -379,6 +390,7 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: bool | int = False,
+        checkpoint: CheckpointLike = None,
     ) -> None:
         self.alphas = alphas
         self.kernel = kernel
@@ -396,6 +408,7 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.checkpoint = checkpoint
 
     @atomic
     @recorded
@@ -430,7 +443,6 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
             If the points, targets, weights or parameters are not what they must be.
         """
         points = self._check_fit(X)
-        run = run_of(self)
         targets, self._flat = numbers_of(self, y, len(points))
         self._single = is_single(y)
         weight = checks.sample_weight(type(self).__name__, sample_weight, len(points))
@@ -440,8 +452,10 @@ class KernelRidgeCV(NumberRidge, RidgeSearch):
             return HeldOutNumbers(values[:, 0] if self._flat else values)
 
         given = Given(targets=targets, truth=truth, samples=weight, weight=weight, known=known)
-        pair = self._search(points, given, groups, run)
-        self._solve(points, targets, weight, chosen=pair, run=run)
+        folds = self._splits(given, groups)
+        with resumable(self, points, y=targets, sample_weight=weight, folds=folds) as run:
+            pair = self._search(points, given, folds, run)
+            self._solve(points, targets, weight, chosen=pair, run=run)
         if self._flat:
             self._flatten()
         return self
@@ -504,6 +518,8 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
         Seed of the preconditioner and of the centres; None is a fixed seed.
     verbose : bool or int, default=False
         Whether to show progress on stderr.
+    checkpoint : str, path or Checkpoint, default=None
+        A file from which the same fit goes on if it is stopped or killed; see `mercer.Checkpoint`.
 
     Attributes
     ----------
@@ -580,6 +596,7 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
         n_jobs: int | None = None,
         random_state: Seed = None,
         verbose: bool | int = False,
+        checkpoint: CheckpointLike = None,
     ) -> None:
         self.alphas = alphas
         self.kernel = kernel
@@ -599,6 +616,7 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.checkpoint = checkpoint
 
     @atomic
     @recorded
@@ -633,10 +651,12 @@ class KernelRidgeClassifierCV(LabelledRidge, RidgeSearch):
             If the points, targets, weights or parameters are not what they must be.
         """
         points = self._check_fit(X)
-        run = run_of(self)
         labels = self._encode(y, len(points), sample_weight)
-        pair = self._search(points, self._given(labels), groups, run)
-        self._fit_labels(points, labels, chosen=pair, run=run)
+        given, weight = self._given(labels), labels.samples
+        folds = self._splits(given, groups)
+        with resumable(self, points, y=given.truth, sample_weight=weight, folds=folds) as run:
+            pair = self._search(points, given, folds, run)
+            self._fit_labels(points, labels, chosen=pair, run=run)
         return self
 
     def _given(self, labels: Labels) -> Given:

@@ -89,7 +89,7 @@ class Newton:
         return _Descent(self, elements, problem, monitor).run()
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Pace:
     """How quickly steps at the wanted penalty lead down.
 
@@ -108,7 +108,7 @@ class Pace:
         if known is None or "care" not in known:
             return cls()
         best, care, reached = (float(known[name]) for name in ("best", "care", "reached"))
-        return cls(best, care, reached, int(known["reached_at"]))
+        return cls(best=best, care=care, reached=reached, reached_at=int(known["reached_at"]))
 
 
 def _packed(name: str, f: Element) -> State:
