@@ -222,6 +222,10 @@ if __name__ == "__main__":
         import scale_rossmann
 
         RUNS |= scale_rossmann.RUNS
+    if given["run"] == "descent":
+        import scale_descent
+
+        RUNS |= scale_descent.RUNS
     if given["run"] == "rates":
         import scale_roof
 
