@@ -252,6 +252,7 @@ def main() -> None:
     if unknown:
         parser.error(f"no such case: {', '.join(sorted(unknown))}; there are {', '.join(CASES)}")
     given.results = given.results or (FOLDER / "small.jsonl" if given.small else RESULTS)
+    FOLDER.mkdir(parents=True, exist_ok=True)
     run = Runner(given)
     print(run.machine)
     for name in given.cases or CASES:
