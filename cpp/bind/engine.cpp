@@ -256,6 +256,22 @@ void bind_engine_of(nb::module_& m, const char* panels_name, const char* job_nam
             "v"_a.noconvert(), "out"_a.noconvert(), "stop"_a.none(),
             "K v into out; False if `stop` said so.")
         .def(
+            "normal",
+            [](const Held& self, const Column<double>& weights, const Matrix<double>& v,
+               const Output<double>& out, const std::optional<Stop>& stop) {
+                require(static_cast<std::int64_t>(weights.shape(0)) == self.rows &&
+                            static_cast<std::int64_t>(v.shape(0)) == self.columns &&
+                            out.shape(0) == v.shape(0) && out.shape(1) == v.shape(1),
+                        "normal: weights, v and out must fit the job.");
+                return run(stop, [&](const mercer::Poll& poll) {
+                    return mercer::normal_product(self.job, weights.data(), v.data(),
+                                                  static_cast<std::int64_t>(v.shape(1)), out.data(),
+                                                  poll);
+                });
+            },
+            "weights"_a.noconvert(), "v"_a.noconvert(), "out"_a.noconvert(), "stop"_a.none(),
+            "K' W K v into out; False if `stop` said so.")
+        .def(
             "rows",
             [](const Held& self, const Column<std::int64_t>& chosen, const Output<T>& out,
                const std::optional<Stop>& stop) {

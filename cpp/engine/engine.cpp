@@ -170,7 +170,8 @@ void Job<T>::statistics(const Block& block, bool upper, Scratch& scratch) const 
                 const T* b = term.right->panel((block.column + j) / width) + from * width;
                 for (std::int64_t i = 0; i < block.rows; i += width) {
                     if (upper && block.column + j + width <= block.row + i) continue;
-                    const T* a = term.left->panel((block.row + i) / width) + from * width;
+                    const std::int64_t row = block.row + i;
+                    const T* a = term.left->panel(row / width) + from * width + row % width;
                     sum(a, b, to - from, weights, exponent, tile + i * tile_columns_ + j,
                         tile_columns_, pass == 0, block.rows - i);
                 }

@@ -93,6 +93,13 @@ public:
     // to look for values that are not finite.
     const T* evaluate(const Block& block, bool upper, Scratch& scratch, bool look = true) const;
 
+    // The same into rows `stride` apart, with room for whole vectors, of any block of rows that lie
+    // in one panel and begin with a group of them. They are not looked at.
+    void evaluate_rows(const Block& block, Scratch& scratch, T* into, std::int64_t stride) const {
+        statistics(block, false, scratch);
+        values(programs_.front(), block, scratch, into, stride);
+    }
+
 private:
     void statistics(const Block& block, bool upper, Scratch& scratch) const;
     // into: rows `stride` apart, with room for whole vectors.

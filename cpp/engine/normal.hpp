@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "engine/engine.hpp"
 #include "system/pool.hpp"
 
 namespace mercer {
@@ -20,5 +21,10 @@ struct Stored {
 template <class T>
 bool normal_product(const Stored<T>& matrix, const double* weights, const double* v,
                     std::int64_t count, double* out, const Poll& poll);
+
+// The same where rows are computed anew and never leave the cache.
+template <class T>
+bool normal_product(const Job<T>& job, const double* weights, const double* v, std::int64_t count,
+                    double* out, const Poll& poll);
 
 }  // namespace mercer

@@ -70,6 +70,9 @@ class Job32:
     def multiply(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
         """K v into out; False if `stop` said so."""
 
+    def normal(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
+        """K' W K v into out; False if `stop` said so."""
+
     def rows(self, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
         """Whole rows of K into out; False if `stop` said so."""
 
@@ -172,6 +175,9 @@ class Job64:
 
     def multiply(self, v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
         """K v into out; False if `stop` said so."""
+
+    def normal(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
+        """K' W K v into out; False if `stop` said so."""
 
     def rows(self, chosen: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], stop: Callable[[], bool] | None) -> bool:
         """Whole rows of K into out; False if `stop` said so."""

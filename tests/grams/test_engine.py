@@ -11,7 +11,7 @@ import scipy.sparse
 import sklearn
 
 from mercer import gram, num_threads, prepare, set_num_threads
-from mercer.grams import Multiply, TopK, gram_family
+from mercer.grams import Multiply, Normal, TopK, gram_family
 from mercer.grams.kinds.half import PackedGram
 from mercer.inputs import ROWS
 from mercer.kernels import (
@@ -244,6 +244,27 @@ def test_sixteen_bits_are_off_by_no_more_than_they_say(n: int, dtype: Any) -> No
     )
     with pytest.raises(ValueError, match="native kernel of one collection"):
         gram(kernel, X, X.copy(), store="16 bit")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (5, 3), (23, 24), (49, 385), (700, 401)])
+@pytest.mark.parametrize("kernel", [Gaussian(0.3), Gaussian(0.3) + 2 * Linear(), Laplacian(0.2)])
+def test_normal_products_of_what_is_computed_anew(kernel: Any, n: int, m: int, dtype: Any) -> None:
+    X, Z, random = rows(n, dtype), rows(m, dtype) + dtype(0.1), np.random.default_rng(2)
+    K = kernel.formula(X.astype(float), Z.astype(float))
+    V, weights = random.normal(size=(m, 3)), random.uniform(0.5, 2.0, size=n)
+    form = gram(kernel, X, Z, store=False)
+    wanted = K.T @ (weights[:, None] * (K @ V))
+    size = np.abs(K).T @ (weights[:, None] * (np.abs(K) @ np.abs(V)))
+    for columns in (slice(0, 1), slice(0, 3)):
+        found = form.reduce(Normal(V[:, columns], weights=weights))
+        assert np.all(
+            np.abs(found - wanted[:, columns]) <= 20 * TOLERANCE[dtype] * size[:, columns]
+        )
+    broken = X.copy()
+    broken[n // 2, 0] = np.inf
+    with pytest.raises(ValueError, match="finite"):
+        gram(Linear(), broken, Z, store=False).reduce(Normal(V))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

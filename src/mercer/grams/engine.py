@@ -177,6 +177,15 @@ class NativeTile:
             self.top(1, None, monitor)  # looks at each value, and refuses
         return found
 
+    def normal(self, V: Array, weights: Array, monitor: Monitor) -> Array:
+        """Return K' W K V in double precision."""
+        right = np.ascontiguousarray(V.reshape(len(V), -1), dtype=np.float64)
+        out = np.zeros(right.shape)
+        run(monitor, lambda stop: self.job.normal(weights, right, out, stop))
+        if self.checked and not is_finite(out):
+            self.top(1, None, monitor)  # looks at each value, and refuses
+        return out.reshape(V.shape)
+
     def fill_rows(self, chosen: Array, out: Array, monitor: Monitor) -> None:
         """Write whole rows of K into `out`."""
         places = np.ascontiguousarray(chosen, dtype=np.int64)

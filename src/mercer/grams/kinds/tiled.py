@@ -11,7 +11,7 @@ from ...inputs import Rows
 from ..blocks.objects import is_of_objects
 from ..engine import NativeTile, program_of, tile
 from ..sides import View, index
-from ..sinks import Multiply, Sink, TopK
+from ..sinks import Multiply, Normal, Sink, TopK
 from .computed import ComputedGram
 
 
@@ -74,13 +74,17 @@ class TiledGram(ComputedGram):
         return room
 
     def reduce(self, sink: Sink) -> Any:
-        whole = self._whole() if isinstance(sink, Multiply | TopK) else None
+        at_once = isinstance(sink, Multiply | TopK) or (isinstance(sink, Normal) and sink.Y is None)
+        whole = self._whole() if at_once else None
         if whole is None:
             return super().reduce(sink)
         sink.start(self.shape, self.dtype)
         self.monitor.report("kernel", 0.0)
         if isinstance(sink, Multiply):
             sink.put(whole.multiply(sink.V, self.monitor))
+        elif isinstance(sink, Normal):
+            everything = slice(0, self.shape[0])
+            sink.join(everything, whole.normal(sink.V, sink.weights, self.monitor))
         elif isinstance(sink, TopK):
             everything = slice(0, self.shape[0])
             sink.put(everything, *whole.top(sink.k, sink.shift, self.monitor))

@@ -169,32 +169,26 @@ class _Centres:
         return TileCholesky(dense_bands(M), M.dtype, self.monitor)
 
     def solve(self) -> Solution:
-        problem, alphas = self.problem, self.problem.alpha
-        systems = []
+        problem, tol = self.problem, self.settings.tol
         self.second_moments = self._second_moments(self._precision())
-        for alpha in np.unique(alphas):
-            right = self.right[:, alphas == alpha]
-            wanted = 0.7 * self.settings.tol * np.linalg.norm(right, axis=0)
-            operator = self._preconditioner(float(alpha))
-            systems.append(
-                System(alpha=float(alpha), right=right, targets=wanted, precondition=operator)
-            )
-        iterations, status = conjugate_gradients(
-            self._apply, systems, self.settings.max_iter, self.monitor
-        )
-        theta, left = np.empty_like(self.right), np.empty_like(self.right)
-        for alpha, system in zip(np.unique(alphas), systems, strict=True):
-            theta[:, alphas == alpha] = system.X
-            left[:, alphas == alpha] = system.Q @ system.rho
-        t = unwhiten(self.lower, theta)
-        b = self.means - self.shift @ t / self.total if problem.intercept else self.means
-        try:
-            left = self._gradient(t, b, theta)
-        except Stopped as stop:  # what the iteration itself carries along is close to it
-            status = stop.reason
-        measured = certify(left, self.right, alphas, problem.intercept)
-        if status == Status.CONVERGED and measured["residual"] > self.settings.tol:
-            status = Status.STAGNATED
+        operators = {float(a): self._preconditioner(float(a)) for a in np.unique(problem.alpha)}
+        theta, left, iterations, before = np.zeros_like(self.right), self.right, 0, np.inf
+        while True:
+            step, left, iterations, status = self._step(left, operators, iterations)
+            theta = theta + step
+            t = unwhiten(self.lower, theta)
+            b = self.means - self.shift @ t / self.total if problem.intercept else self.means
+            try:
+                left = self._gradient(t, b, theta)
+            except Stopped as stop:  # what the iteration itself carries along is close to it
+                status = stop.reason
+            measured = certify(left, self.right, problem.alpha, problem.intercept)
+            if status != Status.CONVERGED or measured["residual"] <= tol:
+                break
+            if measured["residual"] > before / 2:
+                status = Status.STAGNATED
+                break
+            before = measured["residual"]
         return Solution(
             coefficients=t,
             intercept=b,
@@ -203,6 +197,35 @@ class _Centres:
             iterations=iterations,
             rank=len(t),
         )
+
+    def _step(
+        self, left: Array, operators: dict[float, Operator], done: int
+    ) -> tuple[Array, Array, int, Status]:
+        """Return what takes off what is left of the right side, what is left then, and the status.
+
+        Passes in single precision may leave more than they say; then another step follows.
+        done: iterations that were made before.
+        """
+        alphas, systems = self.problem.alpha, []
+        for alpha, operator in operators.items():
+            scale = np.linalg.norm(self.right[:, alphas == alpha], axis=0)
+            systems.append(
+                System(
+                    alpha=alpha,
+                    right=left[:, alphas == alpha],
+                    targets=0.7 * self.settings.tol * scale,
+                    precondition=operator,
+                    scale=scale,
+                )
+            )
+        iterations, status = conjugate_gradients(
+            self._apply, systems, self.settings.max_iter, self.monitor, done
+        )
+        step, rest = np.empty_like(self.right), np.empty_like(self.right)
+        for system in systems:
+            step[:, alphas == system.alpha] = system.X
+            rest[:, alphas == system.alpha] = system.Q @ system.rho
+        return step, rest, iterations, status
 
     def _gradient(self, t: Array, b: Array, theta: Array) -> Array:
         """Return L**-1 K' W (y - K t - b) - alpha theta, in double precision."""
