@@ -15,6 +15,7 @@ from .blas import SquareSum, blas_threads, mirror, product
 from .eigen import extreme_eigenvalues
 
 PANEL = 64  # pivots between two updates of the rest
+DENSE = 0.9  # share of active rows below which the others are taken out of a matrix
 TILE = 1024  # rows: large enough for BLAS, and one product of tiles takes some 30 ms
 ALONE = 1500  # rows that one thread factors
 SINGLE_FROM = 2000  # rows from which a single-precision factor and its refinement are faster
@@ -62,27 +63,34 @@ def pivoted_cholesky(K: Array, least: float, monitor: Monitor) -> tuple[Array, A
     LAPACK's pstrf does, so that it can be stopped between them.
     """
     left, rest = np.array(K, dtype=np.float64, order="F"), np.arange(len(K))
+    active = np.ones(len(K), dtype=bool)
     pivots: list[Array] = []
     factor = np.zeros((len(K), len(K)), order="F")
-    while len(rest):
-        chosen, part = _pivot_panel(left, least)
+    while active.any():
+        chosen, part = _pivot_panel(left, active, least)
         done = sum(map(len, pivots))
         factor[rest, done : done + len(chosen)] = part
         pivots.append(rest[chosen])
-        if len(chosen) < min(PANEL, len(rest)):
+        full = len(chosen) == PANEL
+        active[chosen] = False
+        if not full or not active.any():
             break
-        kept = np.delete(np.arange(len(rest)), chosen)
-        rest, left, part = rest[kept], np.asfortranarray(left[np.ix_(kept, kept)]), part[kept]
-        left -= product(part, part.T)
+        if active.sum() < DENSE * len(active):
+            kept = np.flatnonzero(active)
+            rest, part, active = rest[kept], np.asfortranarray(part[kept]), active[kept]
+            left = np.asfortranarray(left[np.ix_(kept, kept)])
+        blas.dgemm(-1.0, part, part, 1.0, left, trans_b=1, overwrite_c=1)
         monitor.poll()
     order = np.concatenate([np.empty(0, dtype=np.intp), *pivots])
     return order, np.ascontiguousarray(factor[order, : len(order)])
 
 
-def _pivot_panel(left: Array, least: float) -> tuple[Array, Array]:
-    """Return the next few pivots of a matrix, and their columns of the factor."""
-    n = len(left)
-    part, remaining = np.zeros((n, min(PANEL, n)), order="F"), np.diagonal(left).copy()
+def _pivot_panel(left: Array, active: Array, least: float) -> tuple[Array, Array]:
+    """Return the next few pivots among the active rows of a matrix, and their columns of the
+    factor.
+    """
+    part = np.zeros((len(left), min(PANEL, int(active.sum()))), order="F")
+    remaining = np.where(active, np.diagonal(left), -np.inf)
     chosen: list[int] = []
     for i in range(part.shape[1]):
         pivot = int(remaining.argmax())
@@ -90,7 +98,7 @@ def _pivot_panel(left: Array, least: float) -> tuple[Array, Array]:
             break
         root = float(np.sqrt(remaining[pivot]))
         column = left[:, pivot] - product(part[:, :i], part[pivot, :i, None])[:, 0]
-        part[:, i] = column / root
+        part[:, i] = np.where(active, column / root, 0.0)
         part[pivot, i] = root
         part[chosen, i] = 0.0
         remaining -= part[:, i] ** 2
