@@ -163,7 +163,10 @@ def divide_lower(L: Array, B: Array) -> None:
     trsm = blas.strsm if B.dtype == np.float32 else blas.dtrsm
     factor = np.asfortranarray(L, B.dtype)
     if B.flags.f_contiguous:
-        _in_place(B, trsm(1.0, factor, B, lower=1, overwrite_b=1))
+        step = max(16, int(4 * WORK / L.size))
+        for start in range(0, B.shape[1], step):
+            part = B[:, start : start + step]
+            _in_place(part, trsm(1.0, factor, part, lower=1, overwrite_b=1))
     else:
         _in_place(B.T, trsm(1.0, factor, B.T, side=1, lower=1, trans_a=1, overwrite_b=1))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,10 @@ import scipy.sparse
 
 from ...checks import Array
 from ...grams.sinks import JointSink, some
-from ...linalg.blas import add_square, blas_threads, product, solve_lower
+from ...linalg.blas import add_square, blas_threads, divide_lower, product, solve_lower
 from ...stages import State
 
+IN_CACHE = 160_000  # numbers in double precision that stay in the second cache
 THIN = 16  # columns up to which a product waits for memory, not for arithmetic
 
 
@@ -35,9 +35,28 @@ def wide_product(band: Any, values: Array) -> Array:
     """
     if scipy.sparse.issparse(band):
         return np.asarray(band @ values)
-    wide = np.asarray(band, dtype=np.float64)
-    with blas_threads(1) if values.shape[1] <= THIN else nullcontext():
-        return product(wide, values)
+    if values.shape[1] > THIN:
+        return product(np.asarray(band, dtype=np.float64), values)
+    with blas_threads(1):
+        return _product_in_cache(band, values)
+
+
+def _product_in_cache(band: Array, values: Array) -> Array:
+    """Return band @ values; a few rows at a time, as they lie in memory, become doubles."""
+    by_rows = band.flags.c_contiguous
+    lying = band if by_rows else band.T
+    step = max(1, IN_CACHE // max(lying.shape[1], 1))
+    room = np.empty((min(step, len(lying)), lying.shape[1]))
+    out = np.zeros((len(band), values.shape[1]))
+    for start in range(0, len(lying), step):
+        rows = slice(start, start + step)
+        part = room[: len(lying[rows])]
+        part[:] = lying[rows]
+        if by_rows:
+            out[rows] = product(part, values)
+        else:
+            out += product(part.T, values[rows])
+    return out
 
 
 class Moments(JointSink):
@@ -57,6 +76,7 @@ class Moments(JointSink):
 
     def start(self, shape: tuple[int, int], dtype: Any) -> None:
         width = shape[1]
+        self._factor: Array | None = None
         self.squares = np.zeros((width, width), order="F")
         self.products, self.sums = np.zeros((width, self.Y.shape[1])), np.zeros(width)
 
@@ -82,7 +102,15 @@ class Moments(JointSink):
         if self.shift.any():
             band = band - self.shift.astype(band.dtype)
         band = band if roots is None else band * roots.astype(band.dtype)
-        return band if self.common is None else whiten(self.common, band.T).T
+        return band if self.common is None else self._whitened(band)
+
+    def _whitened(self, band: Array) -> Array:
+        """Return band L**-T."""
+        if self._factor is None or self._factor.dtype != band.dtype:
+            self._factor = np.asfortranarray(self.common, dtype=band.dtype)
+        found = np.array(band, order="C")
+        divide_lower(self._factor, found.T)
+        return found
 
     def part(self, rows: slice) -> Moments:
         return Moments(self.Y[rows], some(self.roots, rows), self.shift)
