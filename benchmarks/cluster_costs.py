@@ -6,12 +6,11 @@ systems; bytes of messages as they pass the loopback; what the driver holds for 
 
 from __future__ import annotations
 
-import time
 import tracemalloc
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from machine import best
 from scale_data import COLUMNS, GAMMA, draw
 from simulate_cluster import tasks
 
@@ -28,17 +27,6 @@ EMPTY, FEW = 400, 20  # tasks without work, and their centres
 PASSES = 5
 
 
-def least(run: Callable[[], Any], times: int = 3) -> float:
-    """Return the fewest seconds of a call; the first touches the memory."""
-    run()
-    found = []
-    for _ in range(times):
-        start = time.perf_counter()
-        run()
-        found.append(time.perf_counter() - start)
-    return min(found)
-
-
 def entry_seconds(rows: int, centres: int) -> float:
     """Return the seconds of a kernel value in a pass of conjugate gradients, on one thread."""
     X, _ = draw(rows, 0)
@@ -46,7 +34,7 @@ def entry_seconds(rows: int, centres: int) -> float:
     before = mercer.num_threads()
     mercer.set_num_threads(1)
     try:
-        return least(lambda: K.reduce(Normal(v))) / (rows * centres)
+        return best(lambda: K.reduce(Normal(v))) / (rows * centres)
     finally:
         mercer.set_num_threads(before)
 
@@ -54,7 +42,7 @@ def entry_seconds(rows: int, centres: int) -> float:
 def driver_seconds(centres: int) -> float:
     """Return the seconds of the triangular systems of an iteration: four with one right side."""
     lower, v = np.asfortranarray(np.eye(centres)), np.ones((centres, 1))
-    return 4 * least(lambda: solve_lower(lower, v))
+    return 4 * best(lambda: solve_lower(lower, v))
 
 
 def row_bytes(direct: bool, rows: int = 200_000) -> float:
@@ -93,7 +81,7 @@ def on_a_cluster(client: Any, rows: int, blocks: int, centres: int) -> Costs:
         K.reduce(Normal(v))
         passed.append(loopback_bytes() - before)
 
-    seconds = least(one_pass, PASSES)
+    seconds = best(one_pass, PASSES)
     return {"rows": rows, "blocks": blocks, "seconds": seconds, "bytes": min(passed)}
 
 

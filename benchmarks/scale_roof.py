@@ -25,27 +25,15 @@ the roof divided by the seconds of the fit.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from machine import best
 from scale_data import GAMMA, draw
 
 Case = dict[str, Any]
 SIDE = 4000
 ROWS = 50_000
-
-
-def _least(run: Callable[[], Any], times: int = 3) -> float:
-    """Return the fewest seconds of a call; the first touches the memory."""
-    run()
-    found = []
-    for _ in range(times):
-        start = time.perf_counter()
-        run()
-        found.append(time.perf_counter() - start)
-    return min(found)
 
 
 def run_rates(case: Case) -> Case:
@@ -56,11 +44,11 @@ def run_rates(case: Case) -> Case:
     X, _ = draw(ROWS, 0)
     centres = X[: case["centres"]]
     K, v = gram(Gaussian(GAMMA), X, centres, store=False), np.ones(case["centres"])
-    found = {"entries": ROWS * case["centres"] / _least(lambda: K @ v)}
+    found = {"entries": ROWS * case["centres"] / best(lambda: K @ v)}
     for name, dtype in (("single", np.float32), ("double", np.float64)):
         A = np.ones((SIDE, SIDE), dtype=dtype)
         room = np.empty_like(A)
-        found[name] = 2 * SIDE**3 / _least(lambda A=A, room=room: np.matmul(A, A, out=room))
+        found[name] = 2 * SIDE**3 / best(lambda A=A, room=room: np.matmul(A, A, out=room))
     return found
 
 
